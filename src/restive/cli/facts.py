@@ -1,0 +1,83 @@
+"""What the commands have to say, as plain dictionaries: printed as JSON or shown as tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from restive import __version__
+
+if TYPE_CHECKING:
+    from restive.bandit import Arm, Bandit
+    from restive.planning import Plan
+
+__all__ = ["of_plan", "of_problem"]
+
+
+def of_problem(bandit: Bandit, tolerance: float) -> dict[str, Any]:
+    """Facts about every arm, the best arm and the size of the plan."""
+    from restive.representation import forecast
+
+    size = forecast(bandit, tolerance)
+    return {
+        "problem": bandit.name,
+        "version": __version__,
+        "tolerance": tolerance,
+        "arms": [_of_arm(bandit.arm_name(j), arm, tolerance) for j, arm in enumerate(bandit.arms)],
+        "best_arm": _best_arm(bandit),
+        "forecast": {
+            "states": int(size.states),
+            "colors": int(size.colors),
+            "caps": [int(cap) for cap in size.caps],
+            "bytes": int(size.bytes),
+            "seconds": float(size.seconds),
+        },
+    }
+
+
+def of_plan(plan: Plan) -> dict[str, Any]:
+    """The value of the best policy beside those of simple ones, and what it took to find it."""
+    from restive.planning import evaluate
+
+    return {
+        "problem": plan.bandit.name,
+        "version": __version__,
+        "tolerance": float(plan.tolerance),
+        "gain": float(plan.gain),
+        "gain_lower": float(plan.gain_lower),
+        "gain_upper": float(plan.gain_upper),
+        "converged": bool(plan.converged),
+        "best_arm": _best_arm(plan.bandit),
+        "myopic": {"gain": float(evaluate(plan, "myopic").gain)},
+        "states": int(plan.states),
+        "caps": [int(cap) for cap in plan.caps],
+        "sweeps": int(plan.sweeps),
+        "seconds": float(plan.seconds),
+    }
+
+
+def _of_arm(name: str, arm: Arm, tolerance: float) -> dict[str, Any]:
+    return {
+        "name": name,
+        "states": list(arm.states),
+        "rewards": arm.rewards.tolist(),
+        "stationary": arm.stationary.tolist(),
+        "period": arm.period,
+        "mixing_time": _mixing_time(arm, 0.25),
+        "mixing_time_at_tolerance": _mixing_time(arm, tolerance),
+        "diameter": arm.diameter,
+        "reversible": arm.reversible,
+        "gain": arm.gain,
+    }
+
+
+def _mixing_time(arm: Arm, epsilon: float) -> int | None:
+    """None where the chain mixes too slowly to count its steps."""
+    try:
+        return arm.mixing_time(epsilon)
+    except ArithmeticError:
+        return None
+
+
+def _best_arm(bandit: Bandit) -> dict[str, Any]:
+    best = bandit.best_arm
+    return {"arm": best, "name": bandit.arm_name(best), "gain": bandit.arms[best].gain}

@@ -1,0 +1,125 @@
+"""Files that a plan leaves behind: all of a file or none of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from restive.errors import Fault, ProblemError, TooLargeError
+
+if TYPE_CHECKING:
+    from restive.planning import Plan
+
+__all__ = ["check_target", "write_figure", "write_policy"]
+
+MAX_ARMS = 3
+MAX_ROWS = 1_000_000
+
+
+def check_target(option: str, path: str, suffixes: Sequence[str], needs: str = "") -> None:
+    """Refuse a file that could not be written, before any work is done for it."""
+    if not path:
+        return
+    target, fault = Path(path), None
+    if target.suffix.lower() not in suffixes:
+        remedy = f"Give a path that ends in {' or '.join(suffixes)}."
+        fault = Fault(option, "unknown kind of file", path, remedy)
+    elif not target.parent.is_dir():
+        remedy = f"Create the folder {target.parent} first, or give another path."
+        fault = Fault(option, "no such folder", path, remedy)
+    elif target.is_dir():
+        fault = Fault(option, "this is a folder", path, "Give the path of a file in it.")
+    elif needs and find_spec(needs) is None:
+        remedy = "Install it with: pip install 'restive[plot]'"
+        fault = Fault(option, f"drawing needs {needs}, which is not installed", "", remedy)
+    if fault:
+        raise ProblemError([fault])
+
+
+def write_figure(plan: Plan, path: str) -> None:
+    """Draw the policy into ``path``."""
+    from restive.report import policy_figure
+
+    with _whole(path) as draft:
+        policy_figure(plan, draft)
+
+
+def write_policy(plan: Plan, path: str) -> None:
+    """Write one row per information state: what was seen, how long ago, what to pull next."""
+    check_listing(plan)
+    rows = _rows(plan)
+    with _whole(path) as draft, open(draft, "w", encoding="utf-8", newline="") as stream:
+        if Path(path).suffix.lower() == ".csv":
+            import csv
+
+            csv.writer(stream).writerows(rows)
+        else:
+            import json
+
+            head = next(rows)
+            stream.write("[")
+            for k, row in enumerate(rows):
+                entry = json.dumps(dict(zip(head, row, strict=True)), ensure_ascii=False)
+                stream.write(("," if k else "") + "\n" + entry)
+            stream.write("\n]\n")
+
+
+def check_listing(plan: Plan) -> None:
+    """Refuse to list policies that nobody could read."""
+    count = _count(plan)
+    if plan.bandit.n_arms > MAX_ARMS or count > MAX_ROWS:
+        raise TooLargeError(
+            f"--policy-out: the policy of {plan.bandit.n_arms} arms has {count:,} information "
+            f"states; listings go up to {MAX_ARMS} arms and {MAX_ROWS:,} rows. Ask for single "
+            "states instead: restive.planning.plan(bandit).action(last_states, ages)."
+        )
+
+
+def _ages(plan: Plan) -> list[int]:
+    """Stored ages of each arm: up to the cap, and one loop more for a periodic arm."""
+    return [int(cap) - 1 + arm.period for cap, arm in zip(plan.caps, plan.bandit.arms, strict=True)]
+
+
+def _count(plan: Plan) -> int:
+    """Rows of the listing: the arm pulled last has age 1, the others any age from 2 on."""
+    ages, sizes = _ages(plan), plan.bandit.n_states
+    arms = range(plan.bandit.n_arms)
+    return prod(sizes) * sum(prod(max(ages[j] - 1, 1) for j in arms if j != i) for i in arms)
+
+
+def _rows(plan: Plan) -> Iterator[Sequence[Any]]:
+    """The heading and then a row for each information state."""
+    bandit, ages = plan.bandit, _ages(plan)
+    arms = range(bandit.n_arms)
+    numbers = [j + 1 for j in arms]
+    yield [
+        "last_arm", *(f"state_{j}" for j in numbers), *(f"age_{j}" for j in numbers),
+        "action", *(f"gap_{j}" for j in numbers),
+    ]  # fmt: skip
+    for last in arms:
+        choices = [range(1, 2) if j == last else range(2, max(ages[j], 2) + 1) for j in arms]
+        for states in product(*(range(size) for size in bandit.n_states)):
+            names = [bandit.arms[j].states[s] for j, s in enumerate(states)]
+            for age in product(*choices):
+                action = bandit.arm_name(int(plan.action(states, age)))
+                gaps = [round(float(gap), 12) for gap in plan.gap(states, age)]
+                yield [bandit.arm_name(last), *names, *age, action, *gaps]
+
+
+@contextmanager
+def _whole(path: str) -> Iterator[Path]:
+    """A draft beside ``path`` that takes its place only when everything went well."""
+    target = Path(path)
+    draft = target.with_name(f".{target.stem}.{os.getpid()}{target.suffix}")
+    try:
+        yield draft
+        os.replace(draft, target)
+    finally:
+        with suppress(FileNotFoundError):
+            draft.unlink()

@@ -1,0 +1,204 @@
+"""Tables and sentences for people: boxes and colour on a terminal, plain text in a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from math import floor, log10
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["progress", "show_gallery", "show_plan", "show_problem"]
+
+PLAIN_WIDTH = 100_000  # in a pipe nothing is wrapped or cut
+SHOWN_STATES = 12
+
+
+def show_problem(facts: Mapping[str, Any]) -> None:
+    """Print what ``facts.of_problem`` found."""
+    out = _console()
+    arms = facts["arms"]
+    close = f"{facts['tolerance']:g}"
+    out.print(_title(facts, f"{len(arms)} arm{'s' * (len(arms) != 1)}"), Text())
+    heads = ("arm", "states", "reward", "period", "mixes in", f"to {close} in", "diameter")
+    rows = [_arm_row(arm, arm["name"] == facts["best_arm"]["name"]) for arm in arms]
+    out.print(_table(out, (*heads, "reversible"), rows, right=range(1, 7)), Text())
+    heads = ("arm", "state", "reward", "share of time")
+    rows = [row for arm in arms for row in _state_rows(arm)]
+    out.print(_table(out, heads, rows, right=(2, 3)), Text())
+    out.print(Text(_problem_sentence(facts)))
+
+
+def show_plan(facts: Mapping[str, Any], written: Sequence[str]) -> None:
+    """Print what ``facts.of_plan`` found, and the names of the files that were written."""
+    out = _console()
+    best, top = facts["best_arm"], facts["gain"]
+    rows = [
+        ("best policy", _gain(top), _share(top, top)),
+        ("myopic policy", _gain(facts["myopic"]["gain"]), _share(facts["myopic"]["gain"], top)),
+        (f"always {best['name']}", _gain(best["gain"]), _share(best["gain"], top)),
+    ]
+    out.print(_title(facts, "plan"), Text())
+    heads = ("policy", "reward per step", "share of the best")
+    out.print(_table(out, heads, rows, right=(1, 2)), Text())
+    out.print(Text(_plan_sentence(facts)))
+    small = (
+        f"{facts['states']:,} information states, {facts['sweeps']:,} sweeps, "
+        f"{_duration(facts['seconds'])}."
+    )
+    out.print(Text(small, style="dim"))
+    for path in written:
+        out.print(Text(f"Wrote {path}.", style="dim"))
+    if not facts["converged"]:
+        words = "restive: the tolerance was not reached; the interval above still holds."
+        _console(stderr=True).print(Text(words, style="yellow"))
+
+
+def show_gallery(gallery: Mapping[str, Any]) -> None:
+    """Print the names of the gallery's problems with a line about each."""
+    out = _console()
+    rows = [(name, _first_line(entry)) for name, entry in gallery.items()]
+    out.print(_table(out, ("problem", "what it is"), rows, right=()), Text())
+    out.print(Text("restive problem NAME > file.toml writes one; restive plan file.toml plans it."))
+
+
+@contextmanager
+def progress() -> Iterator[Callable[..., None] | None]:
+    """A live line on standard error while a plan is made; None where nobody watches."""
+    err = _console(stderr=True)
+    if not err.is_terminal:
+        yield None
+        return
+    with err.status("planning") as status:
+
+        def report(sweeps: int, lower: float, upper: float) -> None:
+            status.update(f"planning: sweep {sweeps:,}, between {lower:.6f} and {upper:.6f}")
+
+        yield report
+
+
+def _console(stderr: bool = False) -> Console:
+    out = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if not out.is_terminal:
+        out.width = PLAIN_WIDTH
+    return out
+
+
+def _title(facts: Mapping[str, Any], what: str) -> Text:
+    return Text.assemble((facts["problem"] or "unnamed problem", "bold"), f": {what}")
+
+
+def _table(
+    out: Console, heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]
+) -> Table:
+    from rich import box
+
+    style = box.SIMPLE_HEAD if out.is_terminal else None
+    table = Table(box=style, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for k, head in enumerate(heads):
+        numeric = k in right
+        table.add_column(Text(head), justify="right" if numeric else "left", no_wrap=numeric)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _arm_row(arm: Mapping[str, Any], best: bool) -> tuple[str, ...]:
+    return (
+        arm["name"] + (" (best)" if best else ""),
+        f"{len(arm['states']):,}",
+        _gain(arm["gain"]),
+        f"{arm['period']:,}",
+        _steps(arm["mixing_time"]),
+        _steps(arm["mixing_time_at_tolerance"]),
+        _steps(arm["diameter"]),
+        "yes" if arm["reversible"] else "no",
+    )
+
+
+def _state_rows(arm: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    table = zip(arm["states"], arm["rewards"], arm["stationary"], strict=True)
+    for k, (state, reward, share) in enumerate(table):
+        if k == SHOWN_STATES and len(arm["states"]) > SHOWN_STATES + 1:
+            yield (arm["name"], f"and {len(arm['states']) - k:,} more (see --json)", "", "")
+            return
+        yield (arm["name"], state, _gain(reward), f"{100 * share:.2f}%")
+
+
+def _problem_sentence(facts: Mapping[str, Any]) -> str:
+    best, size = facts["best_arm"], facts["forecast"]
+    return (
+        f"Pulling one arm all the time earns at most {_gain(best['gain'])} per step, with "
+        f"{best['name']}; switching arms at the right times may earn more. Planning that to "
+        f"within {facts['tolerance']:g} would take {size['states']:,} information states, "
+        f"{_memory(size['bytes'])} and about {_duration(size['seconds'])}."
+    )
+
+
+def _plan_sentence(facts: Mapping[str, Any]) -> str:
+    lower, upper = _interval(facts["gain_lower"], facts["gain_upper"])
+    best = facts["best_arm"]
+    return (
+        f"The best policy earns {_gain(facts['gain'])} per step (certified between {lower} and "
+        f"{upper}), {_comparison(facts['gain'], best['gain'])} always pulling the best arm, "
+        f"{best['name']} ({_gain(best['gain'])})."
+    )
+
+
+def _comparison(gain: float, single: float) -> str:
+    if single <= 0:
+        return "as much as" if gain <= 0 else "instead of the nothing from"
+    more = 100 * (gain / single - 1)
+    if more < 0.05:
+        return "as much as"
+    return f"{more:.0f}% more than" if more >= 9.5 else f"{more:.1f}% more than"
+
+
+def _interval(lower: float, upper: float) -> tuple[str, str]:
+    """Both ends, rounded outwards so that what is printed is still certain."""
+    digits = min(12, max(4, 1 - floor(log10(max(upper - lower, 1e-12)))))
+    step = Decimal(1).scaleb(-digits)
+    low = Decimal(lower).quantize(step, ROUND_FLOOR)
+    high = Decimal(upper).quantize(step, ROUND_CEILING)
+    return f"{low:f}", f"{high:f}"
+
+
+def _gain(value: float) -> str:
+    return f"{value:.4f}"
+
+
+def _share(value: float, whole: float) -> str:
+    return f"{100 * value / whole:.1f}%" if whole > 0 else "-"
+
+
+def _steps(value: float | None) -> str:
+    if value is None:
+        return "> 4e15"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.1f}" if value < 1e6 else f"{value:.3g}"
+
+
+def _memory(count: float) -> str:
+    for unit in ("bytes", "kB", "MB", "GB", "TB", "PB"):
+        if count < 1000 or unit == "PB":
+            break
+        count /= 1000
+    return f"{count:,.0f} {unit}" if count >= 10 or unit == "bytes" else f"{count:.1f} {unit}"
+
+
+def _duration(seconds: float) -> str:
+    for limit, unit, name in ((120, 1, "s"), (7200, 60, "minutes"), (172800, 3600, "hours")):
+        if seconds < limit:
+            digits = 2 if seconds < 10 else 0
+            return f"{seconds / unit:.{digits}f} {name}"
+    return f"{seconds / 86400:,.0f} days"
+
+
+def _first_line(entry: Any) -> str:
+    text = entry if isinstance(entry, str) else (getattr(entry, "__doc__", None) or "")
+    return text.strip().split("\n")[0]
