@@ -31,7 +31,8 @@ class Arm:
     states: S distinct names; "0", "1", ... where none are given.
     reward_noise: "none" pays r(s) itself, "bernoulli" pays 1 with probability r(s), "beta" pays a
         beta variable with mean r(s); all stay in [0, 1].
-    initial: law of the first state: "stationary", a state (name or number) or probabilities.
+    initial: law of the first state: "stationary", a state (name or number) or probabilities. The
+        word "stationary" always means the law; a state of that name is given by its number.
 
     >>> arm = Arm([[0.9, 0.1], [0.1, 0.9]], [0, 1], states=["busy", "free"])
     >>> arm.mixing_time(), round(arm.gain, 12)
@@ -58,20 +59,20 @@ class Arm:
         matrix, faults = _check_transitions(transitions)
         size = 0 if matrix is None else len(matrix)
         names, more = _check_states(states, size)
+        if matrix is not None and not faults:
+            faults += _check_irreducible(matrix, names)
         faults += more
         means, more = _check_rewards(rewards, size)
         faults += more
-        if matrix is not None and not faults:
-            faults += _check_irreducible(matrix, names)
         faults += _check_noise(reward_noise)
-        law, more = _check_initial(initial, names)
+        law, more = _check_initial(initial, names, size or len(names))
         faults += more
         if faults:
             raise ProblemError(faults)
         assert matrix is not None
         assert means is not None
         for attribute, value in [
-            ("transitions", _frozen(matrix / matrix.sum(axis=1, keepdims=True))),
+            ("transitions", _frozen(_normalised(matrix))),
             ("rewards", _frozen(means)),
             ("name", str(name)),
             ("states", names),
@@ -197,6 +198,17 @@ def _frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
     return array
 
 
+def _normalised(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Divide rows by their sums, unless those are 1 up to rounding.
+
+    The threshold covers the rounding of one division, so a normalised row comes back unchanged
+    and a problem written to a file and read again is the same to the last bit.
+    """
+    sums = rows.sum(axis=-1, keepdims=True)
+    rounding = (rows.shape[-1] + 1) * np.finfo(np.float64).eps
+    return np.where(np.abs(sums - 1) <= rounding, rows, rows / sums)
+
+
 def _show(value: object) -> str:
     if isinstance(value, float | np.floating):
         return f"{float(value):.12g}"
@@ -209,7 +221,7 @@ def _show(value: object) -> str:
 def _check_transitions(raw: ArrayLike) -> tuple[NDArray[np.float64] | None, list[Fault]]:
     try:
         matrix = np.array(raw, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None, _ragged(raw)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         shape = " x ".join(map(str, matrix.shape)) or "a single number"
@@ -264,8 +276,10 @@ def _check_states(raw: Iterable[Hashable] | None, size: int) -> tuple[tuple[str,
         return names, [Fault("states", message, _show(list(names)), remedy)]
     faults = []
     for s, state in enumerate(names):
-        if state in names[:s]:
-            remedy = "Give every state its own name."
+        remedy = "Give every state its own name."
+        if not state:
+            faults.append(Fault(f"states[{s}]", "empty name", _show(state), remedy))
+        elif state in names[:s]:
             faults.append(Fault(f"states[{s}]", "name used twice", _show(state), remedy))
     return names, faults
 
@@ -273,7 +287,7 @@ def _check_states(raw: Iterable[Hashable] | None, size: int) -> tuple[tuple[str,
 def _check_rewards(raw: ArrayLike, size: int) -> tuple[NDArray[np.float64] | None, list[Fault]]:
     try:
         means = np.array(raw, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         means = np.empty((0, 0))
     if means.ndim != 1:
         remedy = "Give a list with one mean reward per state."
@@ -286,19 +300,22 @@ def _check_rewards(raw: ArrayLike, size: int) -> tuple[NDArray[np.float64] | Non
     for s, mean in enumerate(means):
         if not 0 <= mean <= 1:
             path = f"rewards[{s}]"
-            faults.append(Fault(path, "outside [0, 1]", _show(mean), _rescaling(means)))
+            faults.append(Fault(path, "outside [0, 1]", _show(mean), rescaling(means, means)))
     return means, faults
 
 
-def _rescaling(means: NDArray[np.float64]) -> str:
-    """The affine map that would bring these rewards into [0, 1]."""
-    if not np.isfinite(means).all():
+def rescaling(means: NDArray[np.float64], pool: NDArray[np.float64]) -> str:
+    """Words for the one affine map that brings ``pool``, the rewards of all arms, into [0, 1]."""
+    low, high = min(float(pool.min()), 0.0), max(float(pool.max()), 1.0)
+    width = high - low
+    if not np.isfinite(width):
         return "Mean rewards are finite numbers between 0 and 1."
-    low, high = min(float(means.min()), 0.0), max(float(means.max()), 1.0)
-    scaled = _show(((means - low) / (high - low)).round(6))
+    there = f"(r + {-low:.12g}) / {width:.12g}" if low else f"r / {width:.12g}"
+    back = f"{width:.12g} g" + (f" - {-low:.12g}" if low else "")
+    scaled = _show(((means - low) / width).round(6))
     return (
-        f"Rescale all arms alike by r -> (r - {low:g}) / {high - low:g}, which keeps the best "
-        f"policy and gives {scaled} here; a gain g then means {low:g} + {high - low:g} g."
+        f"Rescale all arms alike by r -> {there}, which keeps the best policy and gives {scaled} "
+        f"here; a gain g then means {back} in the old units."
     )
 
 
@@ -306,6 +323,8 @@ def _check_irreducible(matrix: NDArray[np.float64], names: Sequence[str]) -> lis
     classes = chains.communicating_classes(matrix)
     if len(classes) == 1:
         return []
+    if len(names) != len(matrix):
+        names = [str(s) for s in range(len(matrix))]
     listing = "; ".join(
         "{" + ", ".join(names[s] for s in states) + "}" + (" closed" if closed else " transient")
         for states, closed in classes
@@ -325,12 +344,11 @@ def _check_noise(raw: object) -> list[Fault]:
     return [Fault("reward_noise", "unknown kind of noise", _show(raw), remedy)]
 
 
-def _check_initial(raw: Any, names: Sequence[str]) -> tuple[Initial, list[Fault]]:
-    size = len(names)
+def _check_initial(raw: Any, names: Sequence[str], size: int) -> tuple[Initial, list[Fault]]:
     choices = ", ".join(repr(name) for name in names)
     remedy = f'Write "stationary", one of the states {choices}, or {size} probabilities.'
     if isinstance(raw, str):
-        if raw == "stationary" and raw not in names:
+        if raw == "stationary":  # always the law, so that a state's name cannot change the default
             return raw, []
         if raw in names:
             return list(names).index(raw), []
@@ -341,7 +359,7 @@ def _check_initial(raw: Any, names: Sequence[str]) -> tuple[Initial, list[Fault]
         return int(raw), [Fault("initial", "no such state", _show(raw), remedy)]
     try:
         law = np.array(raw, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         law = np.empty((0, 0))
     if law.ndim != 1 or isinstance(raw, bool):
         return raw, [Fault("initial", "not a start", _show(raw), remedy)]
@@ -351,4 +369,4 @@ def _check_initial(raw: Any, names: Sequence[str]) -> tuple[Initial, list[Fault]
     if not (law >= 0).all() or abs(law.sum() - 1) > ROW_SUM_TOLERANCE:
         message = f"not a probability law: it sums to {law.sum():.10g}"
         return raw, [Fault("initial", message, _show(law), remedy)]
-    return _frozen(law / law.sum()), []
+    return _frozen(_normalised(law)), []
