@@ -1,0 +1,104 @@
+"""Imports point one way: each part of the package uses only what lies below it."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import restive
+
+ROOT = Path(restive.__file__).parent
+
+# From the ground up. A part may use its own floor (without going round in circles) and those below.
+FLOORS = [
+    {"errors", "_kernels"},
+    {"chains"},
+    {"bandit", "parameters"},
+    {"problems", "files", "file_model", "representation", "structured", "theory"},
+    {"solver"},
+    {"planning", "evaluation", "indices"},
+    {"learners", "simulation"},
+    {"experiments", "data"},
+    {"report", "service", "integrations"},
+    {"cli"},
+]
+FLOOR = {part: level for level, parts in enumerate(FLOORS) for part in parts}
+
+
+def part_of(path):
+    return path.relative_to(ROOT).with_suffix("").parts[0]
+
+
+def imports(tree, package):
+    """Absolute names of everything a module imports, lazily or not, but for type checking."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            pending += node.orelse
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            up = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*up, *([node.module] if node.module else [])])
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+        pending += ast.iter_child_nodes(node)
+
+
+def used_parts(path):
+    """Parts of restive that a file imports; a name of the package itself stands for 'restive'."""
+    package = ["restive", *path.relative_to(ROOT).parent.parts]
+    found = set()
+    for name in imports(ast.parse(path.read_text(encoding="utf-8")), package):
+        words = name.split(".")
+        if words[0] == "restive":
+            found.add(words[1] if len(words) > 1 and words[1] in FLOOR else "restive")
+    return found
+
+
+def modules():
+    return [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init__.py"]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_down(path):
+    part = part_of(path)
+    assert part in FLOOR, f"{part} has no floor yet: add it to FLOORS and to docs/architecture.md"
+    for used in used_parts(path) - {part}:
+        if used == "restive":
+            assert FLOOR[part] >= FLOOR["report"], f"{path} imports the whole package"
+        else:
+            assert FLOOR[used] <= FLOOR[part], f"{path} imports {used}, which lies above {part}"
+
+
+def test_no_circles():
+    graph = {}
+    for path in modules():
+        graph.setdefault(part_of(path), set()).update(used_parts(path) - {part_of(path), "restive"})
+    TopologicalSorter(graph).prepare()  # raises CycleError
+
+
+def test_kernels_use_nothing_but_numpy_and_numba():
+    for path in sorted((ROOT / "_kernels").glob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names = {name.split(".")[0] for name in imports(tree, ["restive", "_kernels"])}
+        inner = {part for part in used_parts(path) if part != "_kernels"}
+        assert not inner, f"{path} imports {inner}"
+        assert names <= {"numpy", "numba", "restive", *sys.stdlib_module_names}
+
+
+def test_the_reader_of_imports_sees_them_all():
+    tree = ast.parse(
+        "import a.b\n"
+        "from . import c\n"
+        "from ..d import e\n"
+        "def f():\n    from restive.g import h\n"
+        "if TYPE_CHECKING:\n    import hidden\n"
+    )
+    found = set(imports(tree, ["restive", "cli"]))
+    assert found == {"a.b", "restive.cli.c", "restive.d.e", "restive.g.h"}
