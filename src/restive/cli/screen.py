@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from math import floor, log10
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from restive.problems import Problem
 
 __all__ = ["progress", "show_gallery", "show_plan", "show_problem"]
 
@@ -25,11 +29,11 @@ def show_problem(facts: Mapping[str, Any]) -> None:
     close = f"{facts['tolerance']:g}"
     out.print(_title(facts, f"{len(arms)} arm{'s' * (len(arms) != 1)}"), Text())
     heads = ("arm", "states", "reward", "period", "mixes in", f"to {close} in", "diameter")
-    rows = [_arm_row(arm, arm["name"] == facts["best_arm"]["name"]) for arm in arms]
-    out.print(_table(out, (*heads, "reversible"), rows, right=range(1, 7)), Text())
-    heads = ("arm", "state", "reward", "share of time")
-    rows = [row for arm in arms for row in _state_rows(arm)]
-    out.print(_table(out, heads, rows, right=(2, 3)), Text())
+    facts_rows = [_arm_row(arm, j == facts["best_arm"]["arm"]) for j, arm in enumerate(arms)]
+    out.print(_table(out, (*heads, "reversible"), facts_rows, right=range(1, 7)), Text())
+    state_rows = [row for arm in arms for row in _state_rows(arm)]
+    state_heads = ("arm", "state", "reward", "share of time")
+    out.print(_table(out, state_heads, state_rows, right=(2, 3)), Text())
     out.print(Text(_problem_sentence(facts)))
 
 
@@ -58,11 +62,17 @@ def show_plan(facts: Mapping[str, Any], written: Sequence[str]) -> None:
         _console(stderr=True).print(Text(words, style="yellow"))
 
 
-def show_gallery(gallery: Mapping[str, Any]) -> None:
-    """Print the names of the gallery's problems with a line about each."""
+def show_gallery(gallery: Mapping[str, Problem]) -> None:
+    """Print the gallery: a line for each problem and one for each of its parameters."""
     out = _console()
-    rows = [(name, _first_line(entry)) for name, entry in gallery.items()]
-    out.print(_table(out, ("problem", "what it is"), rows, right=()), Text())
+    rows: list[tuple[str, ...]] = []
+    for name, problem in gallery.items():
+        rows.append((name, problem.description, "", ""))
+        for one in problem.parameters:
+            default = "" if one.default is None else str(one.default)
+            rows.append((f"  --{one.name.replace('_', '-')}", one.help, default, one.range))
+    heads = ("problem", "what it is", "default", "may be")
+    out.print(_table(out, heads, rows, right=(2,)), Text())
     out.print(Text("restive problem NAME > file.toml writes one; restive plan file.toml plans it."))
 
 
@@ -94,17 +104,31 @@ def _title(facts: Mapping[str, Any], what: str) -> Text:
 
 def _table(
     out: Console, heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]
-) -> Table:
+) -> Table | Text:
+    """A table whose columns ``right`` are numbers; without rules where nobody watches."""
+    if not out.is_terminal:
+        return _plain_table([heads, *rows], right)
     from rich import box
 
-    style = box.SIMPLE_HEAD if out.is_terminal else None
-    table = Table(box=style, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     for k, head in enumerate(heads):
         numeric = k in right
         table.add_column(Text(head), justify="right" if numeric else "left", no_wrap=numeric)
     for row in rows:
         table.add_row(*map(Text, row))
     return table
+
+
+def _plain_table(rows: Sequence[Sequence[str]], right: Sequence[int]) -> Text:
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+
+    def line(row: Sequence[str]) -> str:
+        blanks = [" " * (width - cell_len(cell)) for width, cell in zip(widths, row, strict=True)]
+        cells = zip(row, blanks, strict=True)
+        words = [b + cell if k in right else cell + b for k, (cell, b) in enumerate(cells)]
+        return "  ".join(words).rstrip()
+
+    return Text("\n".join(map(line, rows)))
 
 
 def _arm_row(arm: Mapping[str, Any], best: bool) -> tuple[str, ...]:
@@ -197,8 +221,3 @@ def _duration(seconds: float) -> str:
             digits = 2 if seconds < 10 else 0
             return f"{seconds / unit:.{digits}f} {name}"
     return f"{seconds / 86400:,.0f} days"
-
-
-def _first_line(entry: Any) -> str:
-    text = entry if isinstance(entry, str) else (getattr(entry, "__doc__", None) or "")
-    return text.strip().split("\n")[0]
