@@ -1,0 +1,199 @@
+"""Problem files: every malformed one is refused with its places, every bandit survives a trip."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from malformed_cases import CASES, FOLDER, PHRASES
+from restive import Arm, Bandit, ProblemError
+from restive.file_model import EXAMPLE, ProblemFile
+from restive.files import dump_problem, load_problem, parse_problem, problem_schema
+
+CHANNEL = "[[arms]]\ntransitions = [[0.9, 0.1], [0.1, 0.9]]\nrewards = [0.0, 1.0]\n"
+
+
+def refusal(text: str, form: Any = "toml") -> ProblemError:
+    with pytest.raises(ProblemError) as caught:
+        parse_problem(text, form)
+    return caught.value
+
+
+def test_every_malformed_file_is_in_the_table() -> None:
+    assert sorted(CASES) == sorted(PHRASES) == sorted(p.name for p in FOLDER.iterdir())
+    assert len(CASES) >= 40
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_malformed_file_is_refused_with_exactly_its_places(name: str) -> None:
+    path = FOLDER / name
+    with pytest.raises(ProblemError) as caught:
+        load_problem(path)
+    found = [name if fault.path == str(path) else fault.path for fault in caught.value.faults]
+    assert sorted(found) == sorted(CASES[name])
+    assert PHRASES[name] in str(caught.value)
+    assert all(fault.message and fault.remedy.endswith((".", "?")) for fault in caught.value.faults)
+    assert str(path) in "".join(caught.value.__notes__)
+
+
+@pytest.mark.parametrize(
+    ("name", "phrase"),
+    [
+        ("absent.toml", "No such file"),
+        ("folder.toml", "directory"),
+        ("radio.yaml", "unknown kind of file"),
+        ("radio", "unknown kind of file"),
+        ("nul\0byte.toml", "null"),
+        ("radoi.toml", "radio.toml?"),
+    ],
+)
+def test_unreadable_path_is_one_fault(tmp_path: Path, name: str, phrase: str) -> None:
+    (tmp_path / "folder.toml").mkdir()
+    for present in ("radio.yaml", "radio", "radio.toml"):
+        (tmp_path / present).write_text(CHANNEL)
+    with pytest.raises(ProblemError) as caught:
+        load_problem(tmp_path / name)
+    (fault,) = caught.value.faults
+    assert fault.path == str(tmp_path / name)
+    assert phrase in str(fault)
+
+
+@pytest.mark.parametrize("text", ['{"arms": ' + "[" * 100_000, '{"arms":' * 100_000])
+def test_bottomless_json_is_refused(text: str) -> None:
+    assert "nested too deeply" in str(refusal(text, "json"))
+
+
+def test_bottomless_toml_is_refused() -> None:
+    assert refusal("arms = " + "[" * 100_000).faults
+
+
+def test_a_fault_in_one_field_does_not_hide_the_others() -> None:
+    text = '[[arms]]\ntransitions = [[0.5, "x"], [0.5, 0.5]]\nrewards = [0, 1, 1]\ninitial = 5\n'
+    paths = [fault.path for fault in refusal(text).faults]
+    assert paths == ["arms[0].transitions[0][1]", "arms[0].rewards", "arms[0].initial"]
+
+
+def test_one_rescaling_serves_all_arms() -> None:
+    error = refusal(CHANNEL.replace("1.0]", "3.0]") + CHANNEL.replace("[0.0", "[-1.0"))
+    first, second = error.faults
+    assert (first.path, second.path) == ("arms[0].rewards[1]", "arms[1].rewards[0]")
+    assert "r -> (r + 1) / 4" in first.remedy
+    assert "gives [0.25, 1.0] here" in first.remedy  # (0 + 1) / 4, (3 + 1) / 4
+    assert "r -> (r + 1) / 4" in second.remedy
+    assert "gives [0.0, 0.5] here" in second.remedy
+    assert "4 g - 1" in second.remedy
+
+
+def test_values_and_defaults_are_read() -> None:
+    text = f'name = "Radio"\n{CHANNEL}states = ["busy", "free"]\ninitial = "free"\n{CHANNEL}'
+    bandit = parse_problem(text + 'reward_noise = "beta"\ninitial = [0.25, 0.75]\n')
+    first, second = bandit.arms
+    assert (bandit.name, first.name, bandit.arm_name(1)) == ("Radio", "", "arm 2")
+    np.testing.assert_array_equal(first.transitions, [[0.9, 0.1], [0.1, 0.9]])
+    assert (first.initial, first.states, first.reward_noise) == (1, ("busy", "free"), "none")
+    assert (second.states, second.reward_noise) == (("0", "1"), "beta")
+    np.testing.assert_array_equal(second.initial_law, [0.25, 0.75])
+
+
+def test_the_word_stationary_is_the_law_even_where_a_state_is_called_that() -> None:
+    states = f'{CHANNEL}states = ["stationary", "moving"]\n'
+    assert parse_problem(states + 'initial = "stationary"\n').arms[0].initial == "stationary"
+    assert parse_problem(states).arms[0].initial == "stationary"
+    by_number = parse_problem(states + "initial = 0\n")
+    assert by_number.arms[0].initial == 0
+    assert parse_problem(dump_problem(by_number)) == by_number
+
+
+def test_byte_order_mark_and_windows_line_ends_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "radio.TOML"
+    path.write_bytes(b"\xef\xbb\xbf" + CHANNEL.replace("\n", "\r\n").encode())
+    assert load_problem(path) == parse_problem(CHANNEL)
+
+
+@st.composite
+def laws(draw: st.DrawFn, size: int) -> list[float]:
+    weights = draw(st.lists(st.floats(1e-6, 1), min_size=size, max_size=size))
+    return [weight / sum(weights) for weight in weights]
+
+
+@st.composite
+def arms(draw: st.DrawFn) -> Arm:
+    size = draw(st.integers(1, 12))
+    names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=5)
+    states = st.lists(names, min_size=size, max_size=size, unique=True)
+    return Arm(
+        [draw(laws(size)) for _ in range(size)],
+        draw(st.lists(st.floats(0, 1), min_size=size, max_size=size)),
+        name=draw(st.text(st.characters(codec="utf-8"), max_size=5)),
+        states=draw(st.none() | states),
+        reward_noise=draw(st.sampled_from(["none", "bernoulli", "beta"])),
+        initial=draw(st.just("stationary") | st.integers(0, size - 1) | laws(size)),
+    )
+
+
+@st.composite
+def bandits(draw: st.DrawFn) -> Bandit:
+    chosen = draw(st.lists(arms(), min_size=1, max_size=3, unique_by=lambda arm: arm.name))
+    return Bandit(chosen, name=draw(st.text(st.characters(codec="utf-8"), max_size=9)))
+
+
+@settings(max_examples=150, deadline=None)
+@given(bandits(), st.sampled_from(["toml", "json"]))
+def test_a_written_bandit_reads_back_to_the_last_bit(bandit: Bandit, form: Any) -> None:
+    again = parse_problem(dump_problem(bandit, form), form)
+    assert again == bandit
+    for arm, twin in zip(bandit.arms, again.arms, strict=True):
+        assert arm.transitions.tobytes() == twin.transitions.tobytes()
+        assert arm.rewards.tobytes() == twin.rewards.tobytes()
+        assert arm.initial_law.tobytes() == twin.initial_law.tobytes()
+
+
+def test_dump_leaves_out_defaults_and_gives_wide_matrices_a_line_per_row() -> None:
+    size = 9
+    arm = Arm(np.full((size, size), 1 / size), np.linspace(0, 1, size), name="wide")
+    text = dump_problem(Bandit([arm]))
+    rows = [line for line in text.splitlines() if line.startswith("  [0.111")]
+    assert len(rows) == size
+    assert not any(word in text for word in ("states", "initial", "noise"))
+    assert json.loads(dump_problem(Bandit([arm]), "json")).keys() == {"arms"}
+
+
+def test_dump_refuses_what_a_file_cannot_hold() -> None:
+    arm = Arm([[1.0]], [0.5], name="twin")
+    with pytest.raises(ProblemError, match=r"arms\[1\]\.name"):
+        dump_problem(Bandit([arm, arm]))
+    with pytest.raises(ProblemError, match="yaml"):
+        dump_problem(Bandit([arm]), "yaml")  # type: ignore[arg-type]
+
+
+def described(schema: dict[str, Any]) -> list[str]:
+    """Properties without a description, over the schema and its definitions."""
+    tables = [schema, *schema["$defs"].values()]
+    fields = [(key, field) for table in tables for key, field in table["properties"].items()]
+    assert len(fields) == 8
+    return [key for key, field in fields if not field.get("description")]
+
+
+def test_schema_describes_every_field_and_its_example_is_valid() -> None:
+    schema = problem_schema()
+    assert described(schema) == []
+    assert schema["additionalProperties"] is False
+    (example,) = schema["examples"]
+    assert ProblemFile.model_validate(example).name == EXAMPLE["name"]
+    assert parse_problem(json.dumps(example), "json").n_arms == 2
+    entry = schema["$defs"]["ArmFile"]["properties"]["rewards"]["items"]
+    assert (entry["minimum"], entry["maximum"]) == (0, 1)
+
+
+def test_the_documented_examples_are_true() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "problem-files.md").read_text()
+    valid, broken = (part.split("```")[0] for part in page.split("```toml\n")[1:3])
+    shown = page.split("```text\n")[1].split("```")[0]
+    assert parse_problem(valid).n_arms == 2
+    assert str(refusal(broken)).split() == shown.split()
