@@ -63,7 +63,10 @@ def _complain(error: BaseException) -> None:
         place = getattr(error, "filename", None)
         words = getattr(error, "strerror", None) or str(error) or "out of memory"
         lines = [f"{place}: {words}" if place else words]
-    typer.echo("\n".join(f"restive: {line}" for line in lines), err=True)
+    lines = [*getattr(error, "__notes__", ()), *lines]
+    text = "\n".join(f"restive: {line}" for line in lines)
+    # Half of a surrogate pair, legal in JSON, has no encoding and must not end in a traceback.
+    typer.echo(text.encode("utf-8", "backslashreplace").decode(), err=True)
 
 
 def _version(asked: bool) -> None:

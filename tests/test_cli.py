@@ -1,0 +1,455 @@
+"""The command line: what it prints, what it refuses and with which words and exit codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import subprocess
+import sys
+import tomllib
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import restive
+from malformed_cases import CASES, FOLDER
+from restive import files, problems
+from restive.cli import app, facts, output, screen
+
+ENVIRONMENT = {
+    key: value
+    for key, value in os.environ.items()
+    if key not in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "COLUMNS")
+}
+
+
+@pytest.fixture(autouse=True)
+def no_terminal(monkeypatch):
+    for key in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(key, raising=False)
+
+
+def run(*words, given=None):
+    return CliRunner().invoke(app, [str(word) for word in words], input=given)
+
+
+def spawn(*words, code=0, given="", **environment):
+    """A real process, as a user would start it."""
+    command = [sys.executable, "-c", "from restive.cli import main; main()", *map(str, words)]
+    done = subprocess.run(
+        command,
+        input=given,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env=ENVIRONMENT | environment,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture
+def example(tmp_path):
+    path = tmp_path / "example-1.toml"
+    path.write_text(run("problem", "example-1").stdout, encoding="utf-8")
+    return path
+
+
+def is_plain(text):
+    return text.isascii() and text.replace("\n", "").isprintable()
+
+
+# Help, version, schema ----------------------------------------------------------------------------
+
+
+def test_help_names_every_command_and_draws_no_boxes():
+    shown = spawn("--help").stdout
+    for command in ("inspect", "plan", "problem", "schema", "--version"):
+        assert command in shown
+    assert is_plain(shown)
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; from restive.cli import app\n"
+        "try:\n    app(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print([name for name in ('numba', 'scipy', 'pydantic', 'matplotlib', 'rich.console') "
+        "if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_version():
+    assert spawn("--version").stdout == f"restive {restive.__version__}\n"
+
+
+def test_schema_is_that_of_the_files():
+    assert json.loads(run("schema").stdout) == files.problem_schema()
+
+
+def test_wrong_usage_ends_in_2():
+    assert "No such command" in spawn("plann", code=2).stderr
+    assert "--colour" in spawn("plan", "x.toml", "--colour", "red", code=2).stderr
+
+
+# Problems of the gallery --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(problems.GALLERY))
+@pytest.mark.parametrize("form", ["toml", "json"])
+def test_every_problem_of_the_gallery_can_be_printed_and_read_again(name, form):
+    shown = run("problem", name, "--format", form)
+    assert shown.exit_code == 0
+    assert files.parse_problem(shown.stdout, form) == problems.build(name)
+
+
+def test_gallery_lists_every_problem_and_parameter():
+    shown = run("problem").stdout
+    for name, problem in problems.GALLERY.items():
+        assert f"\n{name} " in "\n" + shown
+        for parameter in problem.parameters:
+            assert f"--{parameter.name.replace('_', '-')} " in shown
+    assert is_plain(shown)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["example-1", "--epsilon", "0.05"],
+        ["example-1", "--epsilon=0.05"],
+        ["--epsilon", "0.05", "example-1"],
+        ["--format", "toml", "example-1", "--epsilon", "0.05"],
+    ],
+)
+def test_parameters_are_options_anywhere(words):
+    found = tomllib.loads(run("problem", *words).stdout)
+    assert found["arms"][1]["transitions"] == [[0.95, 0.05], [0.05, 0.95]]
+
+
+def test_hyphens_and_lists_in_parameters():
+    words = ["gilbert-elliott", "--n-arms", "3", "--p-bad-good", "0.1,0.2,0.3"]
+    arms = tomllib.loads(run("problem", *words).stdout)["arms"]
+    assert [arm["transitions"][0][1] for arm in arms] == [0.1, 0.2, 0.3]
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["example-9"], "example-9"),
+        (["example-1", "--epsilon"], "--epsilon"),
+        (["example-1", "--epsilon", "-1"], "epsilon"),
+        (["example-1", "--epsilon", "much"], "epsilon"),
+        (["example-1", "--shape", "round"], "shape"),
+        (["example-1", "example-2"], "not one problem"),
+        (["--epsilon", "0.1"], "not one problem"),
+        (["example-1", "--format", "xml"], "xml"),
+    ],
+)
+def test_problems_that_cannot_be_built(words, named):
+    refused = run("problem", *words)
+    assert refused.exit_code == 2
+    assert named in refused.stderr
+    assert refused.stdout == ""
+
+
+# Files that are wrong -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["inspect", "plan"])
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_malformed_files_end_in_2_with_every_fault_named(command, name):
+    refused = run(command, FOLDER / name)
+    assert refused.exit_code == 2
+    assert refused.stdout == ""
+    assert "Traceback" not in refused.stderr
+    for path in CASES[name]:
+        assert f"{path}: " in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["many-faults.toml", "surrogate.json", "not-utf8.toml"])
+def test_malformed_files_in_a_real_process(name):
+    refused = spawn("plan", FOLDER / name, code=2)
+    assert refused.stdout == ""
+    assert all(line.startswith("restive: ") for line in refused.stderr.splitlines())
+
+
+def test_the_file_is_named_where_the_fault_is_a_line():
+    assert "syntax.toml" in run("inspect", FOLDER / "syntax.toml").stderr
+
+
+def test_files_that_are_not_there(tmp_path):
+    assert "none.toml: No such file" in spawn("plan", tmp_path / "none.toml", code=2).stderr
+    assert "restive: " in spawn("inspect", tmp_path, code=2).stderr
+
+
+@pytest.mark.parametrize("text", ["", "{", "arms = 3", "\ufeff[[arms]]\n", '{"arms": [], "a": 1}'])
+def test_malformed_standard_input(text):
+    refused = run("plan", "-", given=text)
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("restive: ")
+
+
+def test_standard_input_that_is_not_text():
+    refused = CliRunner().invoke(app, ["plan", "-"], input=b"name = '\xff'")
+    assert refused.exit_code == 2
+    assert "<stdin>: not UTF-8 text (found byte 0xff)" in refused.stderr
+
+
+@pytest.mark.parametrize("tolerance", ["0", "-1e-6", "1", "nan", "inf", "small"])
+@pytest.mark.parametrize("command", ["inspect", "plan"])
+def test_tolerances_that_are_none(command, tolerance, example):
+    refused = run(command, example, "--tolerance", tolerance)
+    assert refused.exit_code == 2
+    assert "tolerance" in refused.stderr
+
+
+# Inspecting ---------------------------------------------------------------------------------------
+
+
+def test_inspect_prints_the_facts_of_example_1_as_json(example):
+    """d(t) = 0.8^t: below 1/4 from t = 7 on, below 1e-6 from t = 62 on."""
+    found = json.loads(run("inspect", example, "--json").stdout)
+    assert [arm["name"] for arm in found["arms"]] == ["channel 1", "channel 2"]
+    for arm in found["arms"]:
+        assert arm["states"] == ["busy", "free"]
+        assert arm["stationary"] == pytest.approx([0.5, 0.5], rel=1e-15)
+        assert (arm["period"], arm["mixing_time"], arm["reversible"]) == (1, 7, True)
+        assert arm["mixing_time_at_tolerance"] == math.ceil(math.log(1e-6) / math.log(0.8))
+        assert arm["diameter"] == pytest.approx(10)
+        assert arm["gain"] == pytest.approx(0.5)
+    assert found["best_arm"] == {"arm": 0, "name": "channel 1", "gain": pytest.approx(0.5)}
+    assert found["tolerance"] == 1e-6
+    assert set(found["forecast"]) == {"states", "colors", "caps", "bytes", "seconds"}
+    assert found["forecast"]["colors"] == 2 * sum(found["forecast"]["caps"])
+
+
+def test_inspect_says_the_same_from_a_file_and_from_standard_input(example):
+    text = example.read_text(encoding="utf-8")
+    as_json = files.dump_problem(files.parse_problem(text), "json")
+    whole = run("inspect", example, "--json").stdout
+    assert len(json.loads(whole)["arms"]) == 2
+    assert run("inspect", "-", "--json", given=text).stdout == whole
+    assert run("inspect", "-", "--json", given="\ufeff" + as_json).stdout == whole
+
+
+def test_inspect_in_a_pipe_is_plain_and_aligned(example):
+    shown = spawn("inspect", example).stdout
+    assert is_plain(shown)
+    lines = shown.splitlines()
+    head = next(line for line in lines if line.startswith("arm "))
+    rows = [line for line in lines if line.startswith("channel ")]
+    assert rows[0].startswith("channel 1 (best)")
+    for row in rows[:2]:
+        assert row[head.index("diameter") :].startswith("    10.0  yes")
+    assert "earns at most 0.5000 per step, with channel 1;" in lines[-1]
+
+
+def test_tables_have_rules_and_colour_on_a_terminal(example):
+    shown = spawn("inspect", example, FORCE_COLOR="1", TERM="xterm", COLUMNS="120").stdout
+    assert "\u2500" in shown
+    assert "\x1b[1m" in shown
+
+
+def test_names_are_not_taken_for_markup():
+    bandit = restive.Bandit([restive.Arm([[1.0]], [0.5], name="[red]hot[/red] :smile:")])
+    shown = run("inspect", "-", given=files.dump_problem(bandit)).stdout
+    assert "[red]hot[/red] :smile:" in shown
+
+
+def test_many_states_are_cut_short_on_the_screen_only():
+    given = run("problem", "random", "--n-states", "40", "--n-arms", "1").stdout
+    assert "and 28 more (see --json)" in run("inspect", "-", given=given).stdout
+    found = json.loads(run("inspect", "-", "--json", given=given).stdout)
+    assert len(found["arms"][0]["stationary"]) == 40
+
+
+# Planning -----------------------------------------------------------------------------------------
+
+
+def test_plan_of_example_1_as_json(example):
+    found = json.loads(spawn("plan", example, "--json").stdout)
+    assert found["gain_lower"] <= 0.7 <= found["gain_upper"]
+    assert found["gain_upper"] - found["gain_lower"] <= 1e-6
+    assert found["gain_lower"] <= found["gain"] <= found["gain_upper"]
+    assert found["best_arm"] == {"arm": 0, "name": "channel 1", "gain": pytest.approx(0.5)}
+    assert found["myopic"]["gain"] == pytest.approx(0.7, abs=1e-6)  # myopic is best here
+    assert found["converged"] is True
+    assert found["problem"] == "Example 1, epsilon = 0.1"
+    assert found["version"] == restive.__version__
+    assert found["tolerance"] == 1e-6
+    assert len(found["caps"]) == 2
+    assert found["states"] > 0
+    assert found["sweeps"] > 0
+    assert found["seconds"] >= 0
+
+
+def test_plan_of_example_3_beats_the_myopic_policy():
+    """rho* = 37/62 at epsilon = 0.2; the myopic policy is worse (Example 3)."""
+    given = run("problem", "example-3", "--epsilon", "0.2").stdout
+    found = json.loads(run("plan", "-", "--json", "--tolerance", "1e-4", given=given).stdout)
+    assert found["gain_lower"] <= 37 / 62 <= found["gain_upper"]
+    assert found["gain_upper"] - found["gain_lower"] <= 1e-4
+    assert found["myopic"]["gain"] < found["gain_lower"]
+
+
+def test_plan_speaks_plainly(example):
+    shown = spawn("plan", example)
+    assert is_plain(shown.stdout)
+    assert "The best policy earns 0.7000 per step (certified between 0." in shown.stdout
+    words = "40% more than always pulling the best arm, channel 1 (0.5000)."
+    assert words in shown.stdout
+    assert "\r" not in shown.stderr
+
+
+def test_cold_kernels_are_announced_and_warm_ones_are_not(example, tmp_path, monkeypatch):
+    monkeypatch.setattr("restive._kernels.is_cold", lambda: True)
+    assert "once" in run("plan", example).stderr
+    monkeypatch.setattr("restive._kernels.is_cold", lambda: False)
+    assert run("plan", example).stderr == ""
+
+
+@pytest.mark.parametrize("suffix", ["csv", "json"])
+def test_policy_of_example_1_pulls_what_is_likelier_to_be_free(example, tmp_path, suffix):
+    """With P(free) = (1 +- 0.8^n) / 2 for an arm seen free or busy n steps ago."""
+    target = tmp_path / f"policy.{suffix}"
+    assert run("plan", example, "--policy-out", target).exit_code == 0
+    text = target.read_text(encoding="utf-8")
+    rows = json.loads(text) if suffix == "json" else list(csv.DictReader(text.splitlines()))
+    cap = max(int(row["age_1"]) for row in rows)
+    assert len(rows) == 2 * 4 * (cap - 1)
+    assert len({tuple(row.items()) for row in rows}) == len(rows)
+    for row in rows:
+        ages = [int(row["age_1"]), int(row["age_2"])]
+        assert ages[[1, 2].index(int(row["last_arm"][-1]))] == 1
+        hope = [(1 if row[f"state_{j}"] == "free" else -1) * 0.8 ** ages[j - 1] for j in (1, 2)]
+        gaps = [float(row["gap_1"]), float(row["gap_2"])]
+        assert min(gaps) == pytest.approx(0, abs=1e-5)
+        if abs(hope[0] - hope[1]) > 1e-3:
+            best = 0 if hope[0] > hope[1] else 1
+            assert row["action"] == f"channel {best + 1}"
+            assert gaps[best] < gaps[1 - best]
+
+
+def test_policies_too_large_to_read_are_refused(tmp_path):
+    given = run("problem", "gilbert-elliott", "--n-arms", "4", "--p-bad-good", "0.4").stdout
+    target = tmp_path / "policy.csv"
+    words = ("plan", "-", "--tolerance", "0.1", "--policy-out", target)
+    refused = run(*words, given=given)
+    assert refused.exit_code == 2
+    assert "4 arms" in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_figure_is_written(example, tmp_path):
+    pytest.importorskip("matplotlib")
+    target = tmp_path / "policy.svg"
+    shown = run("plan", example, "--figure", target)
+    assert shown.exit_code == 0
+    assert f"Wrote {target}." in shown.stdout
+    assert "<svg" in target.read_text(encoding="utf-8")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["example-1.toml", "policy.svg"]
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "words"),
+    [
+        ("--figure", "policy.gif", "unknown kind of file"),
+        ("--policy-out", "policy.txt", "unknown kind of file"),
+        ("--policy-out", "nowhere/policy.csv", "no such folder"),
+        ("--figure", "folder.svg", "this is a folder"),
+    ],
+)
+def test_targets_are_refused_before_any_work(option, name, words, tmp_path):
+    (tmp_path / "folder.svg").mkdir()
+    refused = run("plan", tmp_path / "missing.toml", option, tmp_path / name)
+    assert refused.exit_code == 2
+    assert words in refused.stderr
+    assert option in refused.stderr
+
+
+def test_nothing_is_left_half_written(tmp_path):
+    target = tmp_path / "policy.csv"
+    target.write_text("before", encoding="utf-8")
+
+    def write_half():
+        with output._whole(str(target)) as draft:
+            Path(draft).write_text("half", encoding="utf-8")
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        write_half()
+    assert target.read_text(encoding="utf-8") == "before"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+# Interrupts and words -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "stderr"),
+    [
+        ("KeyboardInterrupt()", 130, ""),
+        ("MemoryError()", 2, "restive: out of memory\n"),
+        ("restive.TooLargeError('7 GB')", 2, "restive: 7 GB\n"),
+        ("PermissionError(13, 'Permission denied', 'x.toml')", 2, "x.toml: Permission denied"),
+    ],
+)
+def test_errors_end_in_words_and_exit_codes(error, code, stderr):
+    script = (
+        "import sys, restive, restive.files; from restive.cli import main\n"
+        f"def load(path):\n    raise {error}\n"
+        "restive.files.load_problem = load; sys.argv[1:] = ['plan', 'x.toml']; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == code
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert stderr in done.stderr
+    assert stderr or not done.stderr
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_printed_intervals_hold_the_certified_ones(one, other):
+    lower, upper = sorted([one, other])
+    low, high = screen._interval(lower, upper)
+    assert Fraction(low) <= Fraction(lower)
+    assert Fraction(high) >= Fraction(upper)
+    slack = max(Fraction(1, 5) * Fraction(upper - lower), Fraction(2, 10**4))
+    assert Fraction(high) - Fraction(low) <= Fraction(upper - lower) + slack
+
+
+@pytest.mark.parametrize(
+    ("gain", "single", "words"),
+    [
+        (0.7, 0.5, "40% more than"),
+        (0.52, 0.5, "4.0% more than"),
+        (0.5, 0.5, "as much as"),
+        (0.0, 0.0, "as much as"),
+        (0.1, 0.0, "instead of the nothing from"),
+    ],
+)
+def test_comparison_with_the_best_arm(gain, single, words):
+    assert screen._comparison(gain, single) == words
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(999, "999 bytes"), (1500, "1.5 kB"), (23e6, "23 MB"), (4e18, "4,000 PB")]
+)
+def test_memory_in_words(count, words):
+    assert screen._memory(count) == words
+
+
+def test_slow_chains_have_no_mixing_time():
+    arm = restive.Arm([[1, 1e-18], [1e-18, 1]], [0, 1])
+    assert facts._mixing_time(arm, 0.25) is None
+    assert screen._steps(None) == "> 4e15"
