@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -98,7 +99,22 @@ def test_explanations_carry_the_numbers() -> None:
         assert piece in text
     text = " ".join(theory.problem_bounds(EXAMPLE, 10**12, true_diameter=30.0).explain())
     assert "given as 30" in text
+    assert "if the diameter stayed as given" in text
     assert "below 1.7e11 with probability at least 0.95" in text
+
+
+def test_the_table_in_the_documentation_is_what_the_code_says() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "theory" / "bounds.md").read_text("utf-8")
+    lemma = theory.problem_bounds(EXAMPLE, 10**6, 0.05)
+    known = theory.problem_bounds(EXAMPLE, 10**6, 0.05, true_diameter=152.0)
+    for name in ("n_colors", "n_colors_exact", "reward_visits", "transition_visits"):
+        assert f"| `{name}` | {getattr(lemma, name)} |" in page
+    for name in ("diameter", "theorem_4", "meaningful_horizon", "meaningful_horizon_terms"):
+        cells = " | ".join(f"{getattr(b, name):.3g}" for b in (lemma, known))
+        assert f"| `{name}` | {cells} |" in page
+    for name in lemma.terms.__dataclass_fields__:
+        cells = " | ".join(f"{getattr(b.terms, name):.3g}" for b in (lemma, known))
+        assert f"| `terms.{name}` | {cells} |" in page
 
 
 @pytest.mark.parametrize("horizon", [1, 2, 3, 15, 16, 17])

@@ -21,6 +21,7 @@ from restive.theory.confidence import (
 
 __all__ = [
     "RegretTerms",
+    "Theorem4Arguments",
     "bandit_regret_bound",
     "diameter_bound",
     "logarithmic_bound",
@@ -29,9 +30,13 @@ __all__ = [
     "regret_terms",
     "theorem_2",
     "theorem_2_unknown_mixing",
+    "theorem_4_arguments",
     "ucrl2_bound",
     "ucrl2_original_bound",
 ]
+
+
+Theorem4Arguments = tuple[float, int, int, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -139,12 +144,25 @@ def bandit_regret_bound(
     42 D_eps sqrt(max_j |S_j| C T log(T/delta)) + eps (D_eps + 2) T, where C counts the colors up
     to the caps of eq. (1) and D_eps is Lemma 1 at the largest cap, or true_diameter if given.
     """
+    problem = (n_states, diameters, mixing_times, horizon, delta)
+    return regret_bound(*theorem_4_arguments(*problem, periods, true_diameter))
+
+
+def theorem_4_arguments(
+    n_states: Sequence[int],
+    diameters: Sequence[float],
+    mixing_times: Sequence[int],
+    horizon: float,
+    delta: float,
+    periods: Sequence[int] | None,
+    true_diameter: float | None,
+) -> Theorem4Arguments:
+    """D_eps, B, C, T, delta, eps: the arguments of Theorem 4 for Algorithm 2 at this horizon."""
     caps = color_caps(mixing_times, horizon)
-    diameter = diameter_bound(diameters, max(caps), periods)
-    if true_diameter is not None:
-        diameter = true_diameter
+    lemma = diameter_bound(diameters, max(caps), periods)
+    diameter = lemma if true_diameter is None else float(true_diameter)
     colors = n_colors(n_states, caps, periods)
-    return regret_bound(diameter, max(n_states), colors, horizon, delta, horizon**-0.5)
+    return diameter, max(n_states), colors, horizon, delta, float(horizon**-0.5)
 
 
 def theorem_2(
