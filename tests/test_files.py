@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from malformed_cases import CASES, FOLDER, PHRASES
 from restive import Arm, Bandit, ProblemError
-from restive.file_model import EXAMPLE, ProblemFile
+from restive.file_model import EXAMPLE, ArmFile, ProblemFile
 from restive.files import dump_problem, load_problem, parse_problem, problem_schema
 
 CHANNEL = "[[arms]]\ntransitions = [[0.9, 0.1], [0.1, 0.9]]\nrewards = [0.0, 1.0]\n"
@@ -145,6 +145,7 @@ def bandits(draw: st.DrawFn) -> Bandit:
 
 @settings(max_examples=150, deadline=None)
 @given(bandits(), st.sampled_from(["toml", "json"]))
+@example(Bandit([Arm([[1.0]], [0.5])], name='\x7f "quoted" \\ \n\t\u2028'), "toml")
 def test_a_written_bandit_reads_back_to_the_last_bit(bandit: Bandit, form: Any) -> None:
     again = parse_problem(dump_problem(bandit, form), form)
     assert again == bandit
@@ -152,6 +153,25 @@ def test_a_written_bandit_reads_back_to_the_last_bit(bandit: Bandit, form: Any) 
         assert arm.transitions.tobytes() == twin.transitions.tobytes()
         assert arm.rewards.tobytes() == twin.rewards.tobytes()
         assert arm.initial_law.tobytes() == twin.initial_law.tobytes()
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
+keys = st.sampled_from([*ArmFile.model_fields, "arms", "a b", ""])
+trees = st.recursive(
+    scalars, lambda t: st.lists(t, max_size=3) | st.dictionaries(keys, t, max_size=4), max_leaves=25
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.fixed_dictionaries({"arms": st.lists(st.dictionaries(keys, trees), max_size=3)}) | trees)
+def test_nothing_but_a_problem_error_is_ever_raised(tree: Any) -> None:
+    paths = ["valid"]
+    try:
+        parse_problem(json.dumps(tree), "json")
+    except ProblemError as error:
+        paths = [fault.path for fault in error.faults]
+    assert paths
+    assert len(set(paths)) == len(paths)
 
 
 def test_dump_leaves_out_defaults_and_gives_wide_matrices_a_line_per_row() -> None:
