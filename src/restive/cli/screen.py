@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
+from rich.box import Box
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
@@ -20,6 +21,7 @@ __all__ = ["progress", "show_gallery", "show_plan", "show_problem"]
 
 PLAIN_WIDTH = 100_000  # in a pipe nothing is wrapped or cut
 SHOWN_STATES = 12
+PLAIN_RULE = Box("    \n" * 2 + " ── \n" + "    \n" * 5)  # a rule under the heading, no more
 
 
 def show_problem(facts: Mapping[str, Any]) -> None:
@@ -27,13 +29,16 @@ def show_problem(facts: Mapping[str, Any]) -> None:
     out = _console()
     arms = facts["arms"]
     close = f"{facts['tolerance']:g}"
-    out.print(_title(facts, f"{len(arms)} arm{'s' * (len(arms) != 1)}"), Text())
+    out.print(_title(facts, f"{len(arms)} arm{'s' * (len(arms) != 1)}"))
+    out.print()
     heads = ("arm", "states", "reward", "period", "mixes in", f"to {close} in", "diameter")
     facts_rows = [_arm_row(arm, j == facts["best_arm"]["arm"]) for j, arm in enumerate(arms)]
-    out.print(_table(out, (*heads, "reversible"), facts_rows, right=range(1, 7)), Text())
+    out.print(_table(out, (*heads, "reversible"), facts_rows, right=range(1, 7)))
+    out.print()
     state_rows = [row for arm in arms for row in _state_rows(arm)]
     state_heads = ("arm", "state", "reward", "share of time")
-    out.print(_table(out, state_heads, state_rows, right=(2, 3)), Text())
+    out.print(_table(out, state_heads, state_rows, right=(2, 3)))
+    out.print()
     out.print(Text(_problem_sentence(facts)))
 
 
@@ -46,9 +51,11 @@ def show_plan(facts: Mapping[str, Any], written: Sequence[str]) -> None:
         ("myopic policy", _gain(facts["myopic"]["gain"]), _share(facts["myopic"]["gain"], top)),
         (f"always {best['name']}", _gain(best["gain"]), _share(best["gain"], top)),
     ]
-    out.print(_title(facts, "plan"), Text())
+    out.print(_title(facts, "plan"))
+    out.print()
     heads = ("policy", "reward per step", "share of the best")
-    out.print(_table(out, heads, rows, right=(1, 2)), Text())
+    out.print(_table(out, heads, rows, right=(1, 2)))
+    out.print()
     out.print(Text(_plan_sentence(facts)))
     small = (
         f"{facts['states']:,} information states, {facts['sweeps']:,} sweeps, "
@@ -72,7 +79,8 @@ def show_gallery(gallery: Mapping[str, Problem]) -> None:
             default = "" if one.default is None else str(one.default)
             rows.append((f"  --{one.name.replace('_', '-')}", one.help, default, one.range))
     heads = ("problem", "what it is", "default", "may be")
-    out.print(_table(out, heads, rows, right=(2,)), Text())
+    out.print(_table(out, heads, rows, right=(2,)))
+    out.print()
     out.print(Text("restive problem NAME > file.toml writes one; restive plan file.toml plans it."))
 
 
@@ -108,9 +116,7 @@ def _table(
     """A table whose columns ``right`` are numbers; without rules where nobody watches."""
     if not out.is_terminal:
         return _plain_table([heads, *rows], right)
-    from rich import box
-
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    table = Table(box=PLAIN_RULE, header_style="bold", pad_edge=False, show_edge=False)
     for k, head in enumerate(heads):
         numeric = k in right
         table.add_column(Text(head), justify="right" if numeric else "left", no_wrap=numeric)
@@ -155,11 +161,13 @@ def _state_rows(arm: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 def _problem_sentence(facts: Mapping[str, Any]) -> str:
     best, size = facts["best_arm"], facts["forecast"]
+    alone = f"Pulling one arm all the time earns at most {_gain(best['gain'])} per step, with "
+    alone += f"{best['name']}; switching arms at the right times may earn more."
+    if len(facts["arms"]) == 1:
+        alone = f"There is one arm only, and it earns {_gain(best['gain'])} per step."
     return (
-        f"Pulling one arm all the time earns at most {_gain(best['gain'])} per step, with "
-        f"{best['name']}; switching arms at the right times may earn more. Planning that to "
-        f"within {facts['tolerance']:g} would take {size['states']:,} information states, "
-        f"{_memory(size['bytes'])} and about {_duration(size['seconds'])}."
+        f"{alone} Planning this to within {facts['tolerance']:g} would take "
+        f"{size['states']:,} information states, {_memory(size['bytes'])} and {_duration(size['seconds'])} or so."
     )
 
 
@@ -216,6 +224,8 @@ def _memory(count: float) -> str:
 
 
 def _duration(seconds: float) -> str:
+    if seconds < 0.01:
+        return "less than 0.01 s"
     for limit, unit, name in ((120, 1, "s"), (7200, 60, "minutes"), (172800, 3600, "hours")):
         if seconds < limit:
             digits = 2 if seconds < 10 else 0
