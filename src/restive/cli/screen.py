@@ -167,7 +167,8 @@ def _problem_sentence(facts: Mapping[str, Any]) -> str:
         alone = f"There is one arm only, and it earns {_gain(best['gain'])} per step."
     return (
         f"{alone} Planning this to within {facts['tolerance']:g} would take "
-        f"{size['states']:,} information states, {_memory(size['bytes'])} and {_duration(size['seconds'])} or so."
+        f"{size['states']:,} information states, {_memory(size['bytes'])} and "
+        f"{_duration(size['seconds'])} or so."
     )
 
 
