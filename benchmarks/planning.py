@@ -1,0 +1,174 @@
+"""Planning: one problem, several solvers, the same stopping rule and the same gain."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from statistics import median
+from typing import Any
+
+from benchmarks.contenders import CONTENDERS, SPAN, Case, Timing, UnableError
+from benchmarks.machine import bandwidth, description
+from restive.bandit import Arm, Bandit
+
+__all__ = ["run", "table"]
+
+SLOW = 10.0  # seconds after which a solver is not asked to run again
+LARGE = 1_000_000  # states beyond which only restive and the CSR matrix are asked
+OWN = tuple(name for name in CONTENDERS if name.startswith("restive"))
+AT_SCALE = (*OWN, "scipy CSR")
+
+
+def channels(count: int) -> Bandit:
+    """Slow two-state channels: they change state every 50 to 100 steps and pay differently."""
+    kinds = [(0.01, 0.0, 1.0), (0.012, 0.05, 0.95), (0.015, 0.1, 0.9), (0.02, 0.15, 0.85)]
+    return Bandit(
+        [Arm([[1 - p, p], [p, 1 - p]], [low, high]) for p, low, high in kinds[:count]],
+        name=f"{count} slow channels",
+    )
+
+
+def cases(quick: bool) -> list[Case]:
+    sizes = [(2, 200), (3, 30), (4, 10)] if quick else [(2, 1000), (3, 100), (4, 40)]
+    return [Case(f"K={count}, M={cap}", channels(count), cap) for count, cap in sizes]
+
+
+def run(quick: bool = False, rounds: int = 3) -> dict[str, Any]:
+    """Measure everything once and return plain data, ready for JSON."""
+    results = []
+    for case in cases(quick):
+        print(f"{case.name}: {case.mdp.n_states:,} states", flush=True)
+        results.append(_measure(case, rounds))
+    return {
+        "benchmark": "planning",
+        "date": datetime.now(UTC).date().isoformat(),
+        "quick": quick,
+        "span": SPAN,
+        "machine": description(),
+        "triad_gb_per_s": bandwidth(),
+        "cases": results,
+    }
+
+
+def _measure(case: Case, rounds: int) -> dict[str, Any]:
+    """Solvers take turns, so that a busy spell of the machine hits all of them alike."""
+    runs: dict[str, list[Timing]] = {name: [] for name in CONTENDERS}
+    notes: dict[str, str] = {}
+    first = _first_calls(case)
+    for number in range(rounds):
+        for name in CONTENDERS:
+            slow = any(timing.setup + timing.solve > SLOW for timing in runs[name])
+            if name not in notes and not slow:
+                _attempt(case, name, runs, notes)
+                print(f"  round {number + 1}: {name}", flush=True)
+    rows = [_row(name, runs[name], notes.get(name, "")) for name in CONTENDERS]
+    return {
+        "case": case.name,
+        "states": case.mdp.n_states,
+        "first_call_seconds": first,
+        "solvers": _compare(rows),
+    }
+
+
+def _first_calls(case: Case) -> dict[str, float]:
+    """Seconds of restive's first call on a case, compiling included; not part of its timings."""
+    seconds = {}
+    for name in OWN:
+        runs, notes = {name: list[Timing]()}, dict[str, str]()
+        _attempt(case, name, runs, notes)
+        seconds.update({name: timing.setup + timing.solve for timing in runs[name]})
+    return seconds
+
+
+def _attempt(case: Case, name: str, runs: dict[str, list[Timing]], notes: dict[str, str]) -> None:
+    if case.mdp.n_states > LARGE and name not in AT_SCALE:
+        notes[name] = "not run: too large for it"
+        return
+    try:
+        runs[name].append(CONTENDERS[name](case))
+    except UnableError as reason:
+        notes[name] = str(reason)
+    except Exception as error:  # a peer's own failure is a result, not the end of the run
+        notes[name] = f"failed: {type(error).__name__}: {error}"[:120]
+
+
+def _row(name: str, runs: list[Timing], note: str) -> dict[str, Any]:
+    if not runs:
+        return {"solver": name, "note": note}
+    return {
+        "solver": name,
+        "setup": median(timing.setup for timing in runs),
+        "solve": median(timing.solve for timing in runs),
+        "lower": runs[-1].lower,
+        "upper": runs[-1].upper,
+        "sweeps": runs[-1].sweeps,
+        "version": runs[-1].version,
+        "note": note,
+        "runs": [asdict(timing) for timing in runs],
+    }
+
+
+def _compare(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add ratios to the first solver that ran, and whether the gain agrees with scipy's."""
+    ran = [row for row in rows if "solve" in row]
+    reference = next(row for row in ran if row["solver"] == "scipy CSR")
+    for row in ran:
+        row["times_solve"] = row["solve"] / ran[0]["solve"]
+        row["times_total"] = (row["setup"] + row["solve"]) / (ran[0]["setup"] + ran[0]["solve"])
+        apart = abs(row["lower"] + row["upper"] - reference["lower"] - reference["upper"]) / 2
+        narrow = row["upper"] - row["lower"] <= SPAN * (1 + 1e-9)
+        row["agrees"] = bool(apart <= SPAN and narrow)
+    return rows
+
+
+def table(result: dict[str, Any]) -> str:
+    """The measurements as Markdown."""
+    triad = result["triad_gb_per_s"]
+    words = ", ".join(f"{speed:.1f} GB/s on {label}" for label, speed in triad.items())
+    machine = ", ".join(f"{key} {value}" for key, value in result["machine"].items())
+    lines = [
+        "# Planning beside its peers",
+        "",
+        f"Measured on {result['date']} in one process: {machine}. Triad bandwidth: {words}.",
+        f"Every solver stops at a span of {result['span']:g}. Seconds are medians of the rounds,",
+        "in which the solvers take turns; machines are noisy, so read the ratios.",
+    ]
+    for case in result["cases"]:
+        lines += ["", *_case_table(case, triad)]
+    return "\n".join(lines) + "\n"
+
+
+def _case_table(case: dict[str, Any], triad: dict[str, float]) -> list[str]:
+    base = next(row["solver"] for row in case["solvers"] if "solve" in row)
+    lines = [
+        f"## {case['case']} ({case['states']:,} states)",
+        "",
+        "| solver | set-up s | solve s | sweeps | gain "
+        f"| solve / {base} | total / {base} | same gain |",
+        "|---|--:|--:|--:|--:|--:|--:|---|",
+    ]
+    lines += [_line(row) for row in case["solvers"]]
+    for row in case["solvers"]:
+        if row["solver"].startswith("restive, plain sweeps") and row.get("sweeps"):
+            threads = "one thread" if row["solver"].endswith("one thread") else "all threads"
+            speed = 16e-9 * case["states"] * row["sweeps"] / row["solve"]
+            share = f"{speed / triad[threads]:.2f} of the triad on {threads}"
+            lines += ["", f"{row['solver']}, at 16 bytes a state: {speed:.1f} GB/s, {share}."]
+    return lines
+
+
+def _line(row: dict[str, Any]) -> str:
+    if "solve" not in row:
+        return f"| {row['solver']} | | | | | | | {row['note']} |"
+    gain = (row["lower"] + row["upper"]) / 2
+    cells = [
+        row["solver"],
+        f"{row['setup']:.4f}",
+        f"{row['solve']:.4f}",
+        str(row["sweeps"] or ""),
+        f"{gain:.7f}",
+        f"{row['times_solve']:.3g}",
+        f"{row['times_total']:.3g}",
+        "yes" if row["agrees"] else "NO",
+    ]
+    return f"| {' | '.join(cells)} |"
