@@ -64,9 +64,7 @@ def _complain(error: BaseException) -> None:
         words = getattr(error, "strerror", None) or str(error) or "out of memory"
         lines = [f"{place}: {words}" if place else words]
     lines = [*getattr(error, "__notes__", ()), *lines]
-    text = "\n".join(f"restive: {line}" for line in lines)
-    # Half of a surrogate pair, legal in JSON, has no encoding and must not end in a traceback.
-    typer.echo(text.encode("utf-8", "backslashreplace").decode(), err=True)
+    typer.echo("\n".join(f"restive: {line}" for line in lines), err=True)
 
 
 def _version(asked: bool) -> None:
@@ -218,7 +216,7 @@ def _split_parameters(words: list[str]) -> tuple[str, dict[str, str]]:
         if not given and (following := next(rest, None)) is None:
             fault = Fault(word, "the value is missing", "", f"Write {word} and a value after it.")
             raise ProblemError([fault])
-        parameters[key.replace("-", "_")] = value if given else str(following)
+        parameters[key] = value if given else str(following)
     if len(names) > 1 or (parameters and not names):
         found = " ".join(words)
         remedy = "Give one name, then its parameters: restive problem NAME --parameter VALUE."
