@@ -19,7 +19,7 @@ FLOORS = [
     {"chains"},
     {"bandit", "parameters"},
     {"problems", "files", "file_model", "representation", "structured", "theory"},
-    {"solver"},
+    {"solver", "acceleration", "_iteration"},
     {"planning", "evaluation", "indices"},
     {"learners", "simulation"},
     {"experiments", "data"},
