@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 import restive
 from malformed_cases import CASES, FOLDER
 from restive import files, problems
-from restive.cli import app, facts, output, screen
+from restive.cli import app, output, screen
 
 ENVIRONMENT = {
     key: value
@@ -234,7 +234,7 @@ def test_inspect_prints_the_facts_of_example_1_as_json(example):
         assert arm["gain"] == pytest.approx(0.5)
     assert found["best_arm"] == {"arm": 0, "name": "channel 1", "gain": pytest.approx(0.5)}
     assert found["tolerance"] == 1e-6
-    assert set(found["forecast"]) == {"states", "colors", "caps", "bytes", "seconds"}
+    assert set(found["forecast"]) == {"states", "colors", "caps", "bytes", "seconds", "fits"}
     assert found["forecast"]["colors"] == 2 * sum(found["forecast"]["caps"])
 
 
@@ -328,10 +328,10 @@ def test_policy_of_example_1_pulls_what_is_likelier_to_be_free(example, tmp_path
     """With P(free) = (1 +- 0.8^n) / 2 for an arm seen free or busy n steps ago."""
     target = tmp_path / f"policy.{suffix}"
     shown = run("plan", example, "--json", "--policy-out", target)
-    caps = json.loads(shown.stdout)["caps"]
+    found = json.loads(shown.stdout)
     text = target.read_text(encoding="utf-8")
     rows = json.loads(text) if suffix == "json" else list(csv.DictReader(text.splitlines()))
-    assert len(rows) == 4 * sum(cap - 1 for cap in caps)
+    assert len(rows) == found["states"] == 4 * sum(cap - 1 for cap in found["caps"])
     assert len({tuple(row.items()) for row in rows}) == len(rows)
     for row in rows:
         ages = [int(row["age_1"]), int(row["age_2"])]
@@ -454,7 +454,21 @@ def test_memory_in_words(count, words):
     assert screen._memory(count) == words
 
 
-def test_slow_chains_have_no_mixing_time():
-    arm = restive.Arm([[1, 1e-18], [1e-18, 1]], [0, 1])
-    assert facts._mixing_time(arm, 0.25) is None
-    assert screen._steps(None) == "> 4e15"
+SLOW = """
+[[arms]]
+transitions = [[1, 1e-18], [1e-18, 1]]
+rewards = [0, 1]
+"""
+
+
+def test_chains_that_hardly_move_are_described_but_not_planned():
+    found = json.loads(run("inspect", "-", "--json", given=SLOW).stdout)
+    assert found["forecast"] is None
+    assert found["arms"][0]["mixing_time"] is None
+    assert found["arms"][0]["diameter"] == pytest.approx(1e18)
+    shown = run("inspect", "-", given=SLOW).stdout
+    assert "> 4e15" in shown
+    assert "out of reach" in shown
+    refused = run("plan", "-", given=SLOW + SLOW)
+    assert refused.exit_code == 2
+    assert "too slowly" in refused.stderr

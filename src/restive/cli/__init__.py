@@ -34,7 +34,7 @@ class _Commands(TyperGroup):
             raise typer.Exit(130) from None
         except BrokenPipeError:
             raise
-        except (RestiveError, OSError, MemoryError) as error:
+        except (RestiveError, OSError, MemoryError, ArithmeticError) as error:
             _complain(error)
             raise typer.Exit(2) from None
 
@@ -117,7 +117,8 @@ def plan(
     """Find the best policy, with a certified value.
 
     The best average reward of any policy that sees only the arms it pulls, in an interval that
-    surely holds it, beside the rewards of simpler policies.
+    surely holds it, beside the rewards of simpler policies. In the table of --policy-out the
+    largest age of an arm stands for all longer ones (a periodic arm: its last ages repeat).
     """
     from restive.cli import facts, output
 

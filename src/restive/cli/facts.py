@@ -15,22 +15,13 @@ __all__ = ["of_plan", "of_problem"]
 
 def of_problem(bandit: Bandit, tolerance: float) -> dict[str, Any]:
     """Facts about every arm, the best arm and the size of the plan."""
-    from restive.representation import forecast
-
-    size = forecast(bandit, tolerance)
     return {
         "problem": bandit.name,
         "version": __version__,
         "tolerance": tolerance,
         "arms": [_of_arm(bandit.arm_name(j), arm, tolerance) for j, arm in enumerate(bandit.arms)],
         "best_arm": _best_arm(bandit),
-        "forecast": {
-            "states": int(size.states),
-            "colors": int(size.colors),
-            "caps": [int(cap) for cap in size.caps],
-            "bytes": int(size.bytes),
-            "seconds": float(size.seconds),
-        },
+        "forecast": _forecast(bandit, tolerance),
     }
 
 
@@ -67,6 +58,24 @@ def _of_arm(name: str, arm: Arm, tolerance: float) -> dict[str, Any]:
         "diameter": arm.diameter,
         "reversible": arm.reversible,
         "gain": arm.gain,
+    }
+
+
+def _forecast(bandit: Bandit, tolerance: float) -> dict[str, Any] | None:
+    """None where an arm mixes too slowly for any plan."""
+    from restive.planning import forecast
+
+    try:
+        size = forecast(bandit, tolerance)
+    except ArithmeticError:
+        return None
+    return {
+        "states": int(size.states),
+        "colors": int(size.colors),
+        "caps": [int(cap) for cap in size.caps],
+        "bytes": int(size.bytes),
+        "seconds": float(size.seconds),
+        "fits": bool(size.fits),
     }
 
 

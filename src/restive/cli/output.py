@@ -81,35 +81,36 @@ def check_listing(plan: Plan) -> None:
         )
 
 
-def _ages(plan: Plan) -> list[int]:
-    """Stored ages of each arm: up to the cap, and one loop more for a periodic arm."""
-    return [int(cap) - 1 + arm.period for cap, arm in zip(plan.caps, plan.bandit.arms, strict=True)]
+def _ages(plan: Plan) -> list[range]:
+    """Ages of each arm while others are pulled: from 2 on, until they are stored alike again."""
+    pairs = zip(plan.caps, plan.bandit.arms, strict=True)
+    return [range(2, max(int(cap), 2) + arm.period) for cap, arm in pairs]
 
 
 def _count(plan: Plan) -> int:
-    """Rows of the listing: the arm pulled last has age 1, the others any age from 2 on."""
-    ages, sizes = _ages(plan), plan.bandit.n_states
-    arms = range(plan.bandit.n_arms)
-    return prod(sizes) * sum(prod(max(ages[j] - 1, 1) for j in arms if j != i) for i in arms)
+    """Rows of the listing: the arm pulled last has age 1, the others any of theirs."""
+    ages, arms = _ages(plan), range(plan.bandit.n_arms)
+    return prod(plan.bandit.n_states) * sum(
+        prod(len(ages[j]) for j in arms if j != last) for last in arms
+    )
 
 
 def _rows(plan: Plan) -> Iterator[Sequence[Any]]:
     """The heading and then a row for each information state."""
     bandit, ages = plan.bandit, _ages(plan)
-    arms = range(bandit.n_arms)
-    numbers = [j + 1 for j in arms]
+    names = [bandit.arm_name(j) for j in range(bandit.n_arms)]
+    numbers = range(1, bandit.n_arms + 1)
     yield [
         "last_arm", *(f"state_{j}" for j in numbers), *(f"age_{j}" for j in numbers),
         "action", *(f"gap_{j}" for j in numbers),
     ]  # fmt: skip
-    for last in arms:
-        choices = [range(1, 2) if j == last else range(2, max(ages[j], 2) + 1) for j in arms]
+    for last, name in enumerate(names):
+        grid = list(product(*(range(1, 2) if j == last else r for j, r in enumerate(ages))))
         for states in product(*(range(size) for size in bandit.n_states)):
-            names = [bandit.arms[j].states[s] for j, s in enumerate(states)]
-            for age in product(*choices):
-                action = bandit.arm_name(int(plan.action(states, age)))
-                gaps = [round(float(gap), 12) for gap in plan.gap(states, age)]
-                yield [bandit.arm_name(last), *names, *age, action, *gaps]
+            seen = [arm.states[s] for arm, s in zip(bandit.arms, states, strict=True)]
+            actions, gaps = plan.actions(states, grid), plan.gap(states, grid)
+            for age, action, gap in zip(grid, actions, gaps.round(12).tolist(), strict=True):
+                yield [name, *seen, *age, names[action], *gap]
 
 
 @contextmanager

@@ -85,7 +85,7 @@ def show_gallery(gallery: Mapping[str, Problem]) -> None:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[..., None] | None]:
+def progress() -> Iterator[Callable[[str, int, float], None] | None]:
     """A live line on standard error while a plan is made; None where nobody watches."""
     err = _console(stderr=True)
     if not err.is_terminal:
@@ -93,8 +93,8 @@ def progress() -> Iterator[Callable[..., None] | None]:
         return
     with err.status("planning") as status:
 
-        def report(sweeps: int, lower: float, upper: float) -> None:
-            status.update(f"planning: sweep {sweeps:,}, between {lower:.6f} and {upper:.6f}")
+        def report(what: str, sweeps: int, width: float) -> None:
+            status.update(f"{what}: sweep {sweeps:,}, known to within {width:.2g}")
 
         yield report
 
@@ -165,10 +165,13 @@ def _problem_sentence(facts: Mapping[str, Any]) -> str:
     alone += f"{best['name']}; switching arms at the right times may earn more."
     if len(facts["arms"]) == 1:
         alone = f"There is one arm only, and it earns {_gain(best['gain'])} per step."
+    close = f"{facts['tolerance']:g}"
+    if size is None:
+        return f"{alone} Planning is out of reach: an arm mixes too slowly to count the steps."
+    fits = "" if size["fits"] else ", more than this machine can give; ask for a larger tolerance"
     return (
-        f"{alone} Planning this to within {facts['tolerance']:g} would take "
-        f"{size['states']:,} information states, {_memory(size['bytes'])} and "
-        f"{_duration(size['seconds'])} or so."
+        f"{alone} Planning this to within {close} takes at most {size['states']:,} information "
+        f"states, {_memory(size['bytes'])} and {_duration(size['seconds'])} or so{fits}."
     )
 
 
