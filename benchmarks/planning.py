@@ -76,13 +76,14 @@ def _first_calls(case: Case) -> dict[str, float]:
     for name in OWN:
         runs, notes = {name: list[Timing]()}, dict[str, str]()
         _attempt(case, name, runs, notes)
-        seconds.update({name: timing.setup + timing.solve for timing in runs[name]})
+        if runs[name]:
+            seconds[name] = runs[name][0].setup + runs[name][0].solve
     return seconds
 
 
 def _attempt(case: Case, name: str, runs: dict[str, list[Timing]], notes: dict[str, str]) -> None:
     if case.mdp.n_states > LARGE and name not in AT_SCALE:
-        notes[name] = "not run: too large for it"
+        notes[name] = "not run at this size"
         return
     try:
         runs[name].append(CONTENDERS[name](case))
