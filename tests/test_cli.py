@@ -307,6 +307,15 @@ def test_plan_of_example_3_beats_the_myopic_policy():
     assert found["myopic"]["gain"] < found["gain_lower"]
 
 
+def test_plan_goes_without_a_myopic_value_that_is_too_large(example, monkeypatch):
+    def refuse(*_):
+        raise restive.TooLargeError("7 GB")
+
+    monkeypatch.setattr("restive.evaluation.evaluate", refuse)
+    assert json.loads(run("plan", example, "--json").stdout)["myopic"] == {"gain": None}
+    assert "too large" in run("plan", example).stdout
+
+
 def test_plan_speaks_plainly(example):
     shown = spawn("plan", example)
     assert is_plain(shown.stdout)
@@ -357,6 +366,7 @@ def test_policies_too_large_to_read_are_refused(tmp_path):
 
 def test_figure_is_written(example, tmp_path):
     pytest.importorskip("matplotlib")
+    pytest.importorskip("restive.report")
     target = tmp_path / "policy.svg"
     shown = run("plan", example, "--figure", target)
     assert shown.exit_code == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from restive import __version__
+from restive.errors import TooLargeError
 
 if TYPE_CHECKING:
     from restive.bandit import Arm, Bandit
@@ -27,8 +28,6 @@ def of_problem(bandit: Bandit, tolerance: float) -> dict[str, Any]:
 
 def of_plan(plan: Plan) -> dict[str, Any]:
     """The value of the best policy beside those of simple ones, and what it took to find it."""
-    from restive.planning import evaluate
-
     return {
         "problem": plan.bandit.name,
         "version": __version__,
@@ -38,12 +37,23 @@ def of_plan(plan: Plan) -> dict[str, Any]:
         "gain_upper": float(plan.gain_upper),
         "converged": bool(plan.converged),
         "best_arm": _best_arm(plan.bandit),
-        "myopic": {"gain": float(evaluate(plan, "myopic").gain)},
+        "myopic": _myopic(plan),
         "states": int(plan.states),
         "caps": [int(cap) for cap in plan.caps],
         "sweeps": int(plan.sweeps),
         "seconds": float(plan.seconds),
     }
+
+
+def _myopic(plan: Plan) -> dict[str, float | None]:
+    """Value of pulling what pays most at once; None where it is too large to compute."""
+    from restive.evaluation import evaluate
+
+    try:
+        value = evaluate(plan.bandit, "myopic", plan.tolerance)
+    except TooLargeError:
+        return {"gain": None}
+    return {"gain": value.gain, "gain_lower": value.gain_lower, "gain_upper": value.gain_upper}
 
 
 def _of_arm(name: str, arm: Arm, tolerance: float) -> dict[str, Any]:

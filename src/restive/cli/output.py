@@ -108,7 +108,8 @@ def _rows(plan: Plan) -> Iterator[Sequence[Any]]:
         grid = list(product(*(range(1, 2) if j == last else r for j, r in enumerate(ages))))
         for states in product(*(range(size) for size in bandit.n_states)):
             seen = [arm.states[s] for arm, s in zip(bandit.arms, states, strict=True)]
-            actions, gaps = plan.actions(states, grid), plan.gap(states, grid)
+            everywhere = [states] * len(grid)
+            actions, gaps = plan.actions(everywhere, grid), plan.gap(everywhere, grid)
             for age, action, gap in zip(grid, actions, gaps.round(12).tolist(), strict=True):
                 yield [name, *seen, *age, names[action], *gap]
 

@@ -46,11 +46,12 @@ def show_plan(facts: Mapping[str, Any], written: Sequence[str]) -> None:
     """Print what ``facts.of_plan`` found, and the names of the files that were written."""
     out = _console()
     best, top = facts["best_arm"], facts["gain"]
-    rows = [
-        ("best policy", _gain(top), _share(top, top)),
-        ("myopic policy", _gain(facts["myopic"]["gain"]), _share(facts["myopic"]["gain"], top)),
-        (f"always {best['name']}", _gain(best["gain"]), _share(best["gain"], top)),
-    ]
+    values = {
+        "best policy": top,
+        "myopic policy": facts["myopic"]["gain"],
+        f"always {best['name']}": best["gain"],
+    }
+    rows = [(name, _gain(value), _share(value, top)) for name, value in values.items()]
     out.print(_title(facts, "plan"))
     out.print()
     heads = ("policy", "reward per step", "share of the best")
@@ -203,12 +204,12 @@ def _interval(lower: float, upper: float) -> tuple[str, str]:
     return f"{low:f}", f"{high:f}"
 
 
-def _gain(value: float) -> str:
-    return f"{value:.4f}"
+def _gain(value: float | None) -> str:
+    return "too large" if value is None else f"{value:.4f}"
 
 
-def _share(value: float, whole: float) -> str:
-    return f"{100 * value / whole:.1f}%" if whole > 0 else "-"
+def _share(value: float | None, whole: float) -> str:
+    return "-" if value is None or whole <= 0 else f"{100 * value / whole:.1f}%"
 
 
 def _steps(value: float | None) -> str:
