@@ -171,7 +171,7 @@ def _problem_sentence(facts: Mapping[str, Any]) -> str:
         return f"{alone} Planning is out of reach: an arm mixes too slowly to count the steps."
     fits = "" if size["fits"] else ", more than this machine can give; ask for a larger tolerance"
     return (
-        f"{alone} Planning this to within {close} takes at most {size['states']:,} information "
+        f"{alone} Planning this to within {close} takes about {size['states']:,} information "
         f"states, {_memory(size['bytes'])} and {_duration(size['seconds'])} or so{fits}."
     )
 
