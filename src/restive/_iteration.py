@@ -1,0 +1,148 @@
+"""Structures made ready for the compiled sweeps."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive._kernels import arrays, sweeps
+from restive.representation import Representation
+from restive.solver import DAMPING, THREADS_FROM_PAIRS
+from restive.structured import Parameters, StructuredMDP
+
+Floats = NDArray[np.float64]
+
+
+class BanditIteration:
+    """Sweeps over information states; values lie as ``Layout`` says."""
+
+    def __init__(
+        self, structure: Representation, parameters: Parameters, start: Floats | None = None
+    ) -> None:
+        self.structure = structure
+        self.layout = lay = structure.layout
+        self.extended = parameters.radii is not None
+        self.tables = row_tables(structure, parameters)
+        self.values = np.zeros(int(lay.block[-1])) if start is None else start.copy()
+        self.entries = np.empty(int(lay.entry_length[0]))
+        self.bounds = np.zeros((len(lay.tasks), 2))
+        pairs = structure.n_states * structure.n_arms
+        self._sweep = sweeps.sweep_threads if pairs >= THREADS_FROM_PAIRS else sweeps.sweep
+        self.n_classes = structure.n_classes
+        # wrapping ages read what a sweep in place has overwritten already
+        self.in_place = all(m == 1 for m in structure.periods)
+        self._spare = self.values if self.in_place else np.zeros_like(self.values)
+
+    @property
+    def can_propagate(self) -> bool:
+        return self.in_place and self.n_classes == 1 and self.structure.n_arms > 1
+
+    def _run(self, target: Floats, step: float, gain: float, bounds: bool) -> None:
+        sweeps.read_entries(self.values, self.entries, self.layout)
+        self._sweep(target, self.values, self.entries, self.layout, self.tables, self.extended,
+                    step, gain, False, bounds, self.bounds)  # fmt: skip
+
+    def sweep(self, gain: Floats) -> None:
+        if self.n_classes > 1:
+            self.bounded_sweep(gain)
+            return
+        self._run(self._spare, DAMPING, float(gain[0]), False)
+        self.values, self._spare = self._spare, self.values
+
+    def bounded_sweep(self, gain: Floats) -> tuple[Floats, Floats]:
+        if self.n_classes > 1:
+            return self._sweep_by_class(gain)
+        self._run(self._spare, DAMPING, float(gain[0]), True)
+        self.values, self._spare = self._spare, self.values
+        return self.bounds[:, 0].min(keepdims=True), self.bounds[:, 1].max(keepdims=True)
+
+    def _sweep_by_class(self, gain: Floats) -> tuple[Floats, Floats]:
+        """As ``bounded_sweep`` where the gain differs between parts (rare, so in NumPy)."""
+        rep = self.structure
+        gain = np.broadcast_to(gain, self.n_classes)
+        lower, upper = np.full(self.n_classes, np.inf), np.full(self.n_classes, -np.inf)
+        self._run(self._spare, 1.0, 0.0, False)
+        for last in range(rep.n_arms):
+            old, new = rep.block(self.values, last), rep.block(self._spare, last)
+            change = new - old
+            part = np.broadcast_to(rep.block_classes(last), change.shape)
+            np.minimum.at(lower, part, change)
+            np.maximum.at(upper, part, change)
+            new[...] = old + DAMPING * (change - gain[part])
+        fill_ghosts(rep, self._spare)
+        self.values, self._spare = self._spare, self.values
+        return lower, upper
+
+    def propagate(self, entries: Floats, gain: float) -> Floats:
+        """Solve all runs of stays given the values on entry; returns the new values on entry.
+
+        One cell per block feeds back into itself and is taken from ``values`` as it is.
+        """
+        self._sweep(self.values, self.values, entries, self.layout, self.tables, self.extended,
+                    1.0, gain, True, False, self.bounds)  # fmt: skip
+        fresh = np.empty_like(entries)
+        sweeps.read_entries(self.values, fresh, self.layout)
+        return fresh
+
+
+def fill_ghosts(rep: Representation, values: Floats) -> None:
+    """Copy into the ghost cell of each run of ages what follows its last age."""
+    lay = rep.layout
+    for last in range(rep.n_arms):
+        z = int(lay.row_arm[last])
+        run, states = (int(lay.rested[z]), rep.sizes[z]) if z >= 0 else (1, 1)
+        loop = int(lay.loop[z]) if z >= 0 else 0
+        block = values[lay.block[last] : lay.block[last + 1]].reshape(-1, int(lay.row[last]))
+        for s in range(states):
+            block[:, s * (run + 1) + run] = block[:, s * (run + 1) + loop]
+
+
+def row_tables(rep: Representation, parameters: Parameters) -> sweeps.Tables:
+    """Parameters per color, and laid out once more along the rows of the two row arms."""
+    lay = rep.layout
+    rewards = np.ascontiguousarray(parameters.optimistic_rewards, dtype=np.float64)
+    chances = np.ascontiguousarray(parameters.probabilities, dtype=np.float64)
+    radii = np.zeros(len(rewards)) if parameters.radii is None else parameters.radii
+    radii = np.ascontiguousarray(radii, dtype=np.float64)
+    width, length = chances.shape[1], int(lay.row.max())
+    row_rewards, row_radii = np.zeros((2, 2, length))
+    row_chances = np.zeros((2, width, length))
+    for table, (arm, _) in enumerate(rep.longest_first[:2] if rep.n_arms > 1 else []):
+        cells = rep.color_grid(arm)[:, int(lay.first[arm]) :]
+        run = cells.shape[1]
+        place = (np.arange(len(cells))[:, None] * (run + 1) + np.arange(run)).ravel()
+        row_rewards[table, place] = rewards[cells.ravel()]
+        row_radii[table, place] = radii[cells.ravel()]
+        row_chances[table][:, place] = chances[cells.ravel()].T
+    return sweeps.Tables(rewards, chances, radii, row_rewards, row_chances, row_radii)
+
+
+class ArrayIteration:
+    """Sweeps over a structured MDP given by arrays."""
+
+    def __init__(
+        self, structure: StructuredMDP, parameters: Parameters, start: Floats | None = None
+    ) -> None:
+        self.extended = parameters.radii is not None
+        radii = np.zeros(structure.n_colors) if parameters.radii is None else parameters.radii
+        self.arguments = (
+            structure.colors,
+            structure.successors,
+            np.ascontiguousarray(parameters.optimistic_rewards, dtype=np.float64),
+            np.ascontiguousarray(parameters.probabilities, dtype=np.float64),
+            np.ascontiguousarray(radii, dtype=np.float64),
+            self.extended,
+        )
+        self.values = np.zeros(structure.n_states) if start is None else start.copy()
+        self._spare = np.empty_like(self.values)
+        self.bounds = np.zeros((arrays.CHUNKS, 2))
+        pairs = structure.n_states * structure.n_actions
+        self._sweep = arrays.sweep_threads if pairs >= THREADS_FROM_PAIRS else arrays.sweep
+
+    def sweep(self, gain: Floats) -> None:
+        self.bounded_sweep(gain)
+
+    def bounded_sweep(self, gain: Floats) -> tuple[Floats, Floats]:
+        self._sweep(self._spare, self.values, *self.arguments, DAMPING, float(gain[0]), self.bounds)
+        self.values, self._spare = self._spare, self.values
+        return self.bounds[:, 0].min(keepdims=True), self.bounds[:, 1].max(keepdims=True)

@@ -1,0 +1,90 @@
+"""Sweeps of (extended) value iteration over an MDP given by arrays of colors and successors."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from restive._kernels.rows import optimistic_weights
+
+CHUNKS = 64  # parts of a sweep, fixed so that the result does not depend on the threads
+
+
+@njit(cache=True, error_model="numpy")
+def pair_value(values, successors, state, action, chances, color, reward, radius, extended,
+               weights, order, nexts):  # fmt: skip
+    """Value of one state-action pair: its reward plus the (optimistic) expectation."""
+    width = chances.shape[1]
+    total = reward
+    if not extended:
+        for b in range(width):
+            p = chances[color, b]
+            if p > 0.0:
+                total += p * values[successors[state, action, b]]
+        return total
+    for b in range(width):
+        nexts[b] = values[successors[state, action, b]]
+    optimistic_weights(weights, order, nexts, chances, color, width, radius)
+    for b in range(width):
+        total += weights[b] * nexts[b]
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def sweep_chunk(target, source, colors, successors, rewards, chances, radii, extended, step, gain,
+                chunk, bounds):  # fmt: skip
+    n, n_actions = colors.shape
+    width = chances.shape[1]
+    weights, nexts = np.empty(width), np.empty(width)
+    order = np.empty(width, dtype=np.int64)
+    low, high = np.inf, -np.inf
+    for state in range(n * chunk // CHUNKS, n * (chunk + 1) // CHUNKS):
+        best = -np.inf
+        for action in range(n_actions):
+            color = colors[state, action]
+            if color >= 0:
+                value = pair_value(source, successors, state, action, chances, color,
+                                   rewards[color], radii[color], extended, weights, order,
+                                   nexts)  # fmt: skip
+                best = max(best, value)
+        change = best - source[state]
+        low = min(low, change)
+        high = max(high, change)
+        target[state] = source[state] + step * (change - gain)
+    bounds[chunk, 0], bounds[chunk, 1] = low, high
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def sweep(target, source, colors, successors, rewards, chances, radii, extended, step, gain,
+          bounds):  # fmt: skip
+    """target = source + step (backup - gain - source); bounds (CHUNKS, 2) of backup - source."""
+    for chunk in range(CHUNKS):
+        sweep_chunk(target, source, colors, successors, rewards, chances, radii, extended, step,
+                    gain, chunk, bounds)  # fmt: skip
+
+
+@njit(cache=True, error_model="numpy", parallel=True)
+def sweep_threads(target, source, colors, successors, rewards, chances, radii, extended, step,
+                  gain, bounds):  # fmt: skip
+    """As ``sweep``, on several threads."""
+    for chunk in prange(CHUNKS):
+        sweep_chunk(target, source, colors, successors, rewards, chances, radii, extended, step,
+                    gain, chunk, bounds)  # fmt: skip
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def pair_values(values, colors, successors, rewards, chances, radii, extended):
+    """Value of every pair, shape (N, A); -inf where the action is not available."""
+    n, n_actions = colors.shape
+    width = chances.shape[1]
+    weights, nexts = np.empty(width), np.empty(width)
+    order = np.empty(width, dtype=np.int64)
+    out = np.full((n, n_actions), -np.inf)
+    for state in range(n):
+        for action in range(n_actions):
+            color = colors[state, action]
+            if color >= 0:
+                out[state, action] = pair_value(values, successors, state, action, chances, color,
+                                                rewards[color], radii[color], extended, weights,
+                                                order, nexts)  # fmt: skip
+    return out

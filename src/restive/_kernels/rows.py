@@ -1,0 +1,237 @@
+"""Backups of a whole row of states at once; the innermost loops of planning.
+
+A pull with outcomes s = 0..S-1 is worth ``constant + sum_s p[s] * value[s]``. Along a row only ages
+change, so the values of one outcome are consecutive in memory and every loop has unit stride.
+Rows are named by (array, offset): slices would count references, which threads then fight over.
+Offsets are unsigned: numba then drops its check for negative indices, and the loops vectorise.
+
+The optimistic backups maximise over all laws q with ||q - p||_1 <= radius (extended value
+iteration): radius/2 of the mass moves to the best outcome, taken from the worst ones upwards.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, uint64
+
+ONE = np.uint64(1)
+CHUNK = 64  # cells backed up with one choice of optimistic weights before it is checked
+FAST = {"nnan", "nsz", "contract", "arcp"}
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def expected(out, o, values, start, stride, chances, color, size, constant, n):
+    """out[o + q] = constant + sum_s p[s] values[start + s stride + q] for q < n."""
+    p0 = chances[color, 0]
+    if size == 1:
+        for q in range(n):
+            out[o + q] = constant + p0 * values[start + q]
+        return
+    p1 = chances[color, 1]
+    second = start + stride
+    for q in range(n):
+        out[o + q] = constant + p0 * values[start + q] + p1 * values[second + q]
+    s = 2
+    here = second + stride
+    while s + 1 < size:
+        p0 = chances[color, s]
+        p1 = chances[color, s + 1]
+        second = here + stride
+        for q in range(n):
+            out[o + q] += p0 * values[here + q] + p1 * values[second + q]
+        s += 2
+        here = second + stride
+    if s < size:
+        p0 = chances[color, s]
+        for q in range(n):
+            out[o + q] += p0 * values[here + q]
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def expected_max(out, o, best, values, start, stride, chances, color, size, constant, n):
+    """out[o + q] = max(out[best + q], the expected backup); two outcomes in one pass."""
+    if size == 2:
+        p0, p1 = chances[color, 0], chances[color, 1]
+        second = start + stride
+        for q in range(n):
+            value = constant + p0 * values[start + q] + p1 * values[second + q]
+            out[o + q] = max(out[best + q], value)
+        return
+    expected(out, o, values, start, stride, chances, color, size, constant, n)
+    larger(out, o, best, n)
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def larger(out, o, best, n):
+    """out[o + q] = max(out[o + q], out[best + q])."""
+    for q in range(n):
+        value = out[o + q]
+        out[o + q] = value if value > out[best + q] else out[best + q]
+
+
+@njit(cache=True, error_model="numpy")
+def optimistic_weights(weights, order, values, chances, color, size, radius):
+    """Fill ``weights`` with the best law within ``radius`` (L1) for these outcome values.
+
+    ``order`` receives the outcomes from worst to best; returns the place in it of the outcome
+    at which the moved mass runs out.
+    """
+    for k in range(size):
+        place = k
+        while place > 0 and values[order[place - 1]] > values[k]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = k
+        weights[k] = chances[color, k]
+    top = order[size - 1]
+    moved = max(0.0, min(0.5 * radius, 1.0 - weights[top]))
+    weights[top] += moved
+    pivot = 0
+    for place in range(size - 1):
+        s = order[place]
+        pivot = place
+        taken = min(moved, weights[s])
+        weights[s] -= taken
+        moved -= taken
+        if moved <= 0.0:
+            break
+    return pivot
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def optimistic(
+    out, o, values, start, stride, chances, color, size, constant, radius, n, weights, order, now
+):
+    """out[o + q] = constant + max over laws within ``radius`` of the expected value, q < n."""
+    if size == 1 or radius == 0.0:
+        expected(out, o, values, start, stride, chances, color, size, constant, n)
+    elif size == 2:
+        p0, p1 = chances[color, 0], chances[color, 1]
+        up0, up1 = min(0.5 * radius, p1), min(0.5 * radius, p0)
+        second = start + stride
+        for q in range(n):
+            v0, v1 = values[start + q], values[second + q]
+            gap = v0 - v1
+            out[o + q] = constant + p0 * v0 + p1 * v1 + max(up0 * gap, -up1 * gap)
+    else:
+        optimistic_many(
+            out, o, values, start, stride, chances, color, size, constant, radius, n,
+            weights, order, now,
+        )  # fmt: skip
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def optimistic_many(
+    out, o, values, start, stride, chances, color, size, constant, radius, n, weights, order, now
+):
+    """As ``optimistic`` for three outcomes or more.
+
+    Weights found for one cell serve its neighbours as long as the same outcomes are best, drained
+    and kept there; ``wrong`` is positive where they do not, and the next cell starts anew.
+    """
+    wrong = np.empty(CHUNK)
+    q = uint64(0)
+    while q < n:
+        for s in range(size):
+            now[s] = values[start + uint64(s) * stride + q]
+        place = optimistic_weights(weights, order, now, chances, color, size, radius)
+        length = min(uint64(CHUNK), n - q)
+        top = start + uint64(order[size - 1]) * stride + q
+        pivot = start + uint64(order[place]) * stride + q
+        cell = o + q
+        for k in range(length):
+            out[cell + k] = constant
+            wrong[k] = 0.0
+        for rank in range(size):
+            s = order[rank]
+            weight = weights[s]
+            here = start + uint64(s) * stride + q
+            if rank < place:
+                for k in range(length):
+                    value = values[here + k]
+                    out[cell + k] += weight * value
+                    wrong[k] = max(wrong[k], value - values[pivot + k])
+            else:
+                for k in range(length):
+                    value = values[here + k]
+                    out[cell + k] += weight * value
+                    late = max(value - values[top + k], values[pivot + k] - value)
+                    wrong[k] = max(wrong[k], late)
+        good = uint64(1)
+        while good < length and wrong[good] <= 0.0:
+            good += ONE
+        q += good
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def switch_row(
+    out, o, best, values, start, size, chances, constants, radii, table, extended, n, order
+):
+    """out[o + q] = max(out[best + q], a pull whose law varies along the row, not its values).
+
+    values[start + s]: the outcomes' values; chances: (2, S, L); constants, radii: (2, L).
+    """
+    if size == 2:
+        v0, v1 = values[start], values[start + ONE]
+        high = 0 if v0 >= v1 else 1
+        vh, vl = max(v0, v1), min(v0, v1)
+        gap = vh - vl
+        if extended:
+            for q in range(n):
+                low = chances[table, 1 - high, q]
+                value = constants[table, q] + chances[table, high, q] * vh + low * vl
+                value += min(0.5 * radii[table, q], low) * gap
+                out[o + q] = max(out[best + q], value)
+        else:
+            for q in range(n):
+                value = constants[table, q] + chances[table, 0, q] * v0 + chances[table, 1, q] * v1
+                out[o + q] = max(out[best + q], value)
+        return
+    for q in range(n):
+        out[o + q] = constants[table, q]
+    for s in range(size):
+        value = values[start + uint64(s)]
+        for q in range(n):
+            out[o + q] += chances[table, s, q] * value
+    if extended and size > 1:
+        drain_row(out, o, values, start, size, chances, radii, table, n, order)
+    larger(out, o, best, n)
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def drain_row(out, o, values, start, size, chances, radii, table, n, order):
+    """Add to expected values what moving radius/2 from the worst outcomes to the best gains."""
+    for k in range(size):
+        place = k
+        while place > 0 and values[start + uint64(order[place - 1])] > values[start + uint64(k)]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = k
+    top = order[size - 1]
+    left = np.empty(n)
+    for q in range(n):
+        left[q] = max(0.0, min(0.5 * radii[table, q], 1.0 - chances[table, top, q]))
+    for place in range(size - 1):
+        s = order[place]
+        gain = values[start + uint64(top)] - values[start + uint64(s)]
+        for q in range(n):
+            taken = min(left[q], chances[table, s, q])
+            out[o + q] += taken * gain
+            left[q] -= taken
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def move_row(target, source, at, fresh, o, step, gain, n):
+    """target = source + step (fresh - source - gain), along a row."""
+    for q in range(n):
+        old = source[at + q]
+        target[at + q] = old + step * (fresh[o + q] - old - gain)
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def bound_row(source, at, fresh, o, low, high, n):
+    """Fold fresh - source into the running least (low) and greatest (high) of each column."""
+    for q in range(n):
+        change = fresh[o + q] - source[at + q]
+        low[q] = min(low[q], change)
+        high[q] = max(high[q], change)

@@ -1,0 +1,177 @@
+"""Faster planning for slow chains: extrapolate the values on entry, then certify plainly.
+
+A policy stays on an arm for a while and then switches. Given the values on entry (just after a
+switch) and the gain, one propagation pass solves all runs of stays exactly, so the values on entry
+are the fixed point of a map in a space some hundred times smaller than the states. Anderson
+acceleration finds it in a few dozen passes where plain sweeps, which move one step of time each,
+need many hundreds. It can fail: then plain sweeps go on from where they were, and in any case only
+a plain sweep's bounds are reported.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.solver import CHECK_EVERY, Found, Progress, plain
+
+if TYPE_CHECKING:
+    from restive._iteration import BanditIteration
+
+__all__ = ["accelerated"]
+
+Floats = NDArray[np.float64]
+
+SLOW_FROM_SWEEPS = 100  # leave plain sweeps alone where they need no more than this
+ATTEMPTS = 3
+PASSES = 100
+MEMORY = 8
+GIVE_UP_AFTER_RESTARTS = 4
+
+
+def accelerated(
+    iteration: BanditIteration, tolerance: float, max_sweeps: int, progress: Progress | None
+) -> Found:
+    """Plain sweeps; where they turn out slow, extrapolation in between."""
+    found = plain(iteration, tolerance, max_sweeps, progress, 0, _Patience(tolerance))
+    for attempt in range(ATTEMPTS):
+        lower, upper, _, sweeps, converged = found
+        if converged or sweeps >= max_sweeps:
+            return found
+        before = iteration.values.copy()
+        width = float((upper - lower)[0])
+        passes = _extrapolate(iteration, float(0.5 * (lower + upper)[0]), 0.3 * tolerance)
+        low, high = iteration.bounded_sweep(0.5 * (lower + upper))
+        if not float((high - low)[0]) < width:
+            iteration.values[:] = before
+        patience = _Patience(tolerance) if attempt + 1 < ATTEMPTS else None
+        found = plain(iteration, tolerance, max_sweeps, progress, sweeps + passes + 1, patience)
+    return found
+
+
+class _Patience:
+    """Whether plain sweeps should go on: yes unless their pace promises too many of them."""
+
+    def __init__(self, tolerance: float) -> None:
+        self.tolerance = tolerance
+        self.widths: list[float] = []
+
+    def __call__(self, sweeps: int, width: float) -> bool:
+        self.widths.append(width)
+        if len(self.widths) < 4:
+            return True
+        pace = np.log(self.widths[-1] / self.widths[-3]) / (2 * CHECK_EVERY)
+        if pace >= 0:
+            return False
+        return bool(np.log(self.tolerance / width) / pace < SLOW_FROM_SWEEPS)
+
+
+def _extrapolate(iteration: BanditIteration, gain: float, target: float) -> int:
+    """Anderson acceleration on (values on entry, corners, gain); returns the passes made."""
+    step = _Pass(iteration)
+    point = step.read(gain)
+    duration = step.duration(point)
+    history = _History(len(point))
+    best, best_error, restarts = point, np.inf, 0
+    for passes in range(2, PASSES + 2):
+        image, residual, error = step(point, duration)
+        if error <= target:
+            return passes
+        if not error < 4 * best_error:
+            restarts += 1
+            if restarts > GIVE_UP_AFTER_RESTARTS:
+                return passes
+            point, best_error = best, np.inf
+            history.clear()
+            continue
+        if error < best_error:
+            best, best_error = image, error
+        point = history.extrapolate(image, residual)
+    return passes
+
+
+class _Pass:
+    """One propagation pass as a map of points (entries, corners, gain)."""
+
+    def __init__(self, iteration: BanditIteration) -> None:
+        self.iteration = iteration
+        self.corners = _corners(iteration)
+        self.n_entries = len(iteration.entries)
+
+    def read(self, gain: float) -> Floats:
+        """The point at which plain sweeps have arrived."""
+        from restive._kernels import sweeps
+
+        run = self.iteration
+        sweeps.read_entries(run.values, run.entries, run.layout)
+        return self._point(run.entries, run.values[self.corners], gain)
+
+    def _point(self, entries: Floats, corners: Floats, gain: float) -> Floats:
+        level = entries.mean()  # values matter up to a constant only
+        return np.concatenate([entries - level, corners - level, [gain]])
+
+    def _propagate(self, point: Floats, gain: float) -> tuple[Floats, Floats]:
+        self.iteration.values[self.corners] = point[self.n_entries : -1]
+        entries = self.iteration.propagate(point[: self.n_entries], gain)
+        return entries, self.iteration.values[self.corners]
+
+    def duration(self, point: Floats) -> float:
+        """Mean time from entry to the next switch, as the slope of the values in the gain."""
+        shift = 1e-3
+        here, _ = self._propagate(point, point[-1])
+        there, _ = self._propagate(point, point[-1] + shift)
+        return max(1.0, float((here - there).mean()) / shift)
+
+    def __call__(self, point: Floats, duration: float) -> tuple[Floats, Floats, float]:
+        """Image of the point, what it lacks to a fixed point, and the size of that."""
+        entries, corners = self._propagate(point, float(point[-1]))
+        change = np.concatenate([entries, corners]) - point[:-1]
+        drift = float(change[: self.n_entries].mean())
+        image = self._point(entries, corners, float(point[-1]) + drift / duration)
+        error = float(change.max() - change.min()) + abs(drift)
+        return image, np.append(change - drift, drift), error
+
+
+def _corners(iteration: BanditIteration) -> NDArray[np.int64]:
+    """The ghost cells that stand for all other arms at their oldest age, in every block."""
+    lay = iteration.layout
+    count = len(lay.sizes)
+    found = []
+    for i in range(count):
+        z = int(lay.row_arm[i])
+        place = np.zeros((1,) * count, dtype=np.int64) + int(lay.block[i])
+        for j in range(count):
+            oldest = 0 if j == i else int(lay.rested[j]) - (0 if j == z else 1)
+            along = np.arange(lay.sizes[j]) * lay.state_stride[i, j] + oldest * lay.age_stride[i, j]
+            place = place + along.reshape([-1 if k == j else 1 for k in range(count)])
+        found.append(place.ravel() + (1 if z < 0 else 0))
+    return np.concatenate(found)
+
+
+class _History:
+    """The last few points and residuals, for the least-squares step of Anderson acceleration."""
+
+    def __init__(self, size: int) -> None:
+        self.images = np.zeros((MEMORY, size))
+        self.residuals = np.zeros((MEMORY, size))
+        self.clear()
+
+    def clear(self) -> None:
+        self.count = 0
+        self.last: tuple[Floats, Floats] | None = None
+
+    def extrapolate(self, image: Floats, residual: Floats) -> Floats:
+        if self.last is not None:
+            slot = self.count % MEMORY
+            self.images[slot] = image - self.last[0]
+            self.residuals[slot] = residual - self.last[1]
+            self.count += 1
+        self.last = (image, residual)
+        used = min(self.count, MEMORY)
+        if not used:
+            return image
+        steps = self.residuals[:used]
+        weights, *_ = np.linalg.lstsq(steps @ steps.T, steps @ residual, rcond=1e-13)
+        return np.asarray(image - weights @ self.images[:used])

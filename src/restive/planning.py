@@ -1,0 +1,432 @@
+"""Plan a known bandit: the best policy, and an interval that provably contains its gain."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from restive import chains
+from restive.bandit import Arm, Bandit
+from restive.errors import TooLargeError
+from restive.representation import Representation
+from restive.solver import THREADS_FROM_PAIRS, Solution, solve
+from restive.structured import Parameters
+
+__all__ = ["Forecast", "Plan", "bandit_parameters", "forecast", "plan"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FIRST_ERROR = 0.1  # L1 error of the rows beyond the cap on the coarsest level
+SOLVER_SHARE = 0.25  # part of the tolerance left to the iteration; the rest is aggregation
+SECONDS_PER_PAIR_AND_SWEEP = 0.5e-9  # order of magnitude, for forecasts
+SWEEPS_GUESS = 200
+
+
+def bandit_parameters(
+    bandit: Bandit, representation: Representation, *, loop: str = "limit"
+) -> Parameters:
+    """True parameters of every color: row s of P^n and its mean reward sum_s' P^n(s, s') r(s').
+
+    Ages before the cap are exact. An age on the loop stands for infinitely many n: with
+    ``loop="limit"`` it gets the law they approach, with ``loop="power"`` that of its own n (the
+    T-step representation, where no older age occurs).
+    """
+    rewards, laws = [], []
+    for j, arm in enumerate(bandit.arms):
+        ages = representation.n_ages[j]
+        rows = chains.powers(arm.transitions, ages)
+        if loop == "limit":
+            for age in range(representation.caps[j], ages + 1):
+                rows[age - 1] = chains.limit_rows(arm.transitions, age)
+        rows = rows.transpose(1, 0, 2)  # (state, age, outcome)
+        padded = np.zeros((*rows.shape[:2], representation.max_support))
+        padded[..., : arm.n_states] = rows
+        rewards.append((rows @ arm.rewards).ravel())
+        laws.append(padded.reshape(-1, representation.max_support))
+    return Parameters(np.concatenate(rewards), np.concatenate(laws))
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Size of a representation before anything is allocated; time is an order of magnitude."""
+
+    caps: tuple[int, ...]
+    states: int
+    colors: int
+    bytes: int
+    seconds: float
+    memory: int  # bytes that planning may take
+
+    @property
+    def fits(self) -> bool:
+        return self.bytes <= self.memory
+
+
+def forecast(
+    bandit: Bandit,
+    tolerance: float = 1e-6,
+    *,
+    caps: int | Sequence[int] | None = None,
+    memory: int | None = None,
+) -> Forecast:
+    """What planning to ``tolerance`` takes at most; it often needs smaller caps than these."""
+    if caps is None:
+        caps = caps_for_error(bandit, check_tolerance(tolerance))
+    rep = Representation.of(bandit, caps)
+    seconds = rep.n_states * rep.n_arms * SECONDS_PER_PAIR_AND_SWEEP * SWEEPS_GUESS
+    allowed = memory_allowed(memory)
+    return Forecast(rep.caps, rep.n_states, rep.n_colors, _peak(rep), seconds, allowed)
+
+
+def plan(
+    bandit: Bandit,
+    tolerance: float = 1e-6,
+    *,
+    caps: int | Sequence[int] | None = None,
+    memory: int | None = None,
+    progress: Callable[[str, int, float], None] | None = None,
+) -> Plan:
+    """The optimal policy, with an interval of at most ``tolerance`` that contains its gain rho*.
+
+    Ages are told apart up to a cap that follows from the tolerance; ``caps`` forces it, and then
+    the interval is as wide as that makes it. memory: bytes that may be used (half of the
+    machine's by default). progress: called with (what is done, sweeps, width of the interval).
+
+    >>> from restive.problems import example1
+    >>> found = plan(example1(epsilon=0.1))
+    >>> abs(found.gain - 0.7) < 1e-6, found.action([1, 0], [1, 2])
+    (True, 0)
+    """
+    began = perf_counter()
+    check_tolerance(tolerance)
+    error = FIRST_ERROR
+    level: _Level | None = None
+    sweeps = 0
+    while True:
+        rep = Representation.of(bandit, caps_for_error(bandit, error) if caps is None else caps)
+        _refuse_if_too_large(bandit, rep, tolerance, memory_allowed(memory), level, error)
+        accuracy = SOLVER_SHARE * tolerance
+        if caps is None:
+            accuracy = max(accuracy, 0.02 * error)
+        level = _solve_level(bandit, rep, accuracy, level, progress)
+        sweeps += level.solution.sweeps
+        width = level.width
+        if progress is not None:
+            progress("certified", sweeps, width)
+        if width <= tolerance or caps is not None:
+            break
+        error = _next_error(error, level, tolerance)
+    return Plan(
+        bandit, rep, level.lower, level.upper, level.solution.values, tolerance, sweeps,
+        width <= tolerance, perf_counter() - began,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The optimal policy of a bandit, with its certified gain.
+
+    lower, upper: (n_classes,) bounds of rho* in each part of the state space that no policy can
+    leave. There is one part, except where the periods of several arms have a common divisor;
+    then the gain depends on which phases the arms start in, and ``gain`` is its mean over the
+    bandit's initial laws.
+    """
+
+    bandit: Bandit
+    representation: Representation
+    lower: Floats
+    upper: Floats
+    values: Floats = field(repr=False)
+    tolerance: float
+    sweeps: int
+    converged: bool
+    seconds: float
+
+    @property
+    def gain(self) -> float:
+        """rho*, in the middle of its interval."""
+        return 0.5 * (self.gain_lower + self.gain_upper)
+
+    @cached_property
+    def gain_lower(self) -> float:
+        return float(self.class_law @ self.lower)
+
+    @cached_property
+    def gain_upper(self) -> float:
+        return float(self.class_law @ self.upper)
+
+    @cached_property
+    def class_law(self) -> Floats:
+        """Probability of each part under the bandit's initial laws, shape (n_classes,)."""
+        rep = self.representation
+        law = np.ones(())
+        for arm in self.bandit.arms:
+            phases = np.bincount(arm.cyclic_class, arm.initial_law, minlength=arm.period)
+            law = np.multiply.outer(law, phases)
+        parts = np.bincount(rep.orbits.ravel(), law.ravel(), minlength=rep.n_classes)
+        return parts.astype(np.float64)
+
+    @property
+    def states(self) -> int:
+        return self.representation.n_states
+
+    @property
+    def caps(self) -> tuple[int, ...]:
+        return self.representation.caps
+
+    def action(self, last_states: ArrayLike, ages: ArrayLike) -> int:
+        """Arm to pull, given for each arm the state last seen and the steps since then."""
+        return int(self.actions(last_states, ages))
+
+    def actions(self, last_states: ArrayLike, ages: ArrayLike) -> Ints:
+        """``action`` for many information states at once; inputs (..., K)."""
+        return np.asarray(np.argmax(self.pull_values(last_states, ages), axis=-1))
+
+    def gap(self, last_states: ArrayLike, ages: ArrayLike) -> Floats:
+        """What each pull loses against the best: rho + h(x) - r(x, a) - sum_y p(y|x, a) h(y).
+
+        Shape (..., K), the best pull at 0 up to the tolerance; from the best pull's value, so
+        that it is never negative.
+        """
+        worth = self.pull_values(last_states, ages)
+        return np.asarray(worth.max(axis=-1, keepdims=True) - worth)
+
+    def bias(self, last_states: ArrayLike, ages: ArrayLike) -> Floats:
+        """h(x): the advantage of starting in x, up to a constant; shape (...)."""
+        states, raw = self._checked(last_states, ages)
+        return np.asarray(self.values[self.representation.positions(states, raw)])
+
+    def gain_from(self, last_states: ArrayLike, ages: ArrayLike) -> tuple[float, float]:
+        """Bounds of the best gain from this information state on."""
+        states, raw = self._checked(last_states, ages)
+        part = int(self.representation.classes(states, raw))
+        return float(self.lower[part]), float(self.upper[part])
+
+    def pull_values(self, last_states: ArrayLike, ages: ArrayLike) -> Floats:
+        """r(x, a) + sum_y p(y|x, a) h(y) for every arm a, shape (..., K)."""
+        from restive._kernels import lookup
+
+        states, raw = self._checked(last_states, ages)
+        rep = self.representation
+        shape = raw.shape
+        states, raw = states.reshape(-1, rep.n_arms), raw.reshape(-1, rep.n_arms)
+        stored, lasts = rep.store(raw)
+        worth = lookup.pull_values(
+            self.values, rep.layout, self._tables, False, lasts, states, stored - 1
+        )
+        return np.asarray(worth.reshape(shape))
+
+    @cached_property
+    def _tables(self) -> object:
+        from restive._iteration import row_tables
+
+        rep = self.representation
+        return row_tables(rep, bandit_parameters(self.bandit, rep))
+
+    def _checked(self, last_states: ArrayLike, ages: ArrayLike) -> tuple[Ints, Ints]:
+        states, raw = np.broadcast_arrays(
+            np.asarray(last_states, dtype=np.int64), np.asarray(ages, dtype=np.int64)
+        )
+        sizes = self.representation.sizes
+        if raw.shape[-1:] != (len(sizes),):
+            raise ValueError(f"last_states and ages need {len(sizes)} entries, one per arm")
+        if (states < 0).any() or (states >= np.array(sizes)).any():
+            raise ValueError(f"last_states must be below {sizes}, not {np.asarray(last_states)!r}")
+        if (raw < 1).any() or (raw.min(axis=-1) > 1).any():
+            raise ValueError(
+                "ages count the steps since each arm was seen: they are at least 1, and 1 for the "
+                f"arm pulled last; not {np.asarray(ages)!r}"
+            )
+        return states, raw
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """One representation solved and certified for the true bandit."""
+
+    representation: Representation
+    solution: Solution
+    lower: Floats
+    upper: Floats
+
+    @property
+    def width(self) -> float:
+        return float((self.upper - self.lower).max())
+
+
+def _solve_level(
+    bandit: Bandit,
+    rep: Representation,
+    accuracy: float,
+    coarser: _Level | None,
+    progress: Callable[[str, int, float], None] | None,
+) -> _Level:
+    start = None
+    if coarser is not None:
+        start = refine(coarser.representation, coarser.solution.values, rep)
+    parameters = bandit_parameters(bandit, rep)
+    report = None if progress is None else lambda n, width: progress("solving", n, width)
+    solution = solve(rep, parameters, tolerance=accuracy, start=start, progress=report)
+    lower, upper = certificate(bandit, rep, parameters, solution)
+    return _Level(rep, solution, lower, upper)
+
+
+def certificate(
+    bandit: Bandit, rep: Representation, parameters: Parameters, solution: Solution
+) -> tuple[Floats, Floats]:
+    """Bounds of the gain of the bandit itself, not of its aggregation, per class.
+
+    The aggregated h, lifted to all ages, is put into the true optimality operator: there
+    min(T h - h) <= rho* <= max(T h - h). Rows beyond the cap are known up to
+    e = max over the ages they stand for of ||P^n(s, .) - row||_1, so a pull of such a row is
+    known up to e/2 times the span of (reward + h) over its outcomes. A small allowance covers
+    rounding.
+    """
+    from restive._iteration import row_tables
+    from restive._kernels import lookup
+
+    lay = rep.layout
+    tables = row_tables(rep, parameters)
+    rewards = np.zeros((rep.n_arms, rep.max_support))
+    for j, arm in enumerate(bandit.arms):
+        rewards[j, : arm.n_states] = arm.rewards
+    shape = (len(lay.tasks), rep.n_classes)
+    lower, upper = np.full(shape, np.inf), np.full(shape, -np.inf)
+    threads = rep.n_states * rep.n_arms >= THREADS_FROM_PAIRS
+    run = lookup.certify_threads if threads else lookup.certify
+    run(solution.values, lay, tables, row_errors(bandit, rep), rewards, _phases(rep),
+        rep.orbits.ravel(), lower, upper)  # fmt: skip
+    slack = _rounding(rep, solution.values)
+    low = np.minimum(solution.lower, lower.min(axis=0)) - slack
+    high = np.maximum(solution.upper, upper.max(axis=0)) + slack
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
+def row_errors(bandit: Bandit, rep: Representation) -> Floats:
+    """e per color: 0 on the tail; on the loop the distance to the limit at the first age."""
+    errors = []
+    for j, arm in enumerate(bandit.arms):
+        part = np.zeros((arm.n_states, rep.n_ages[j]))
+        for age in range(rep.caps[j], rep.n_ages[j] + 1):
+            part[:, age - 1] = chains.distance_to_limit(arm.transitions, age)
+        errors.append(part.ravel())
+    found = np.concatenate(errors)
+    found[found < 1e-15] = 0.0  # rounding alone; covered by the allowance
+    return found
+
+
+def _phases(rep: Representation) -> Ints:
+    """What each color adds to the index of the phase vector in ``rep.orbits``."""
+    found = []
+    for j in range(rep.n_arms):
+        ages = np.arange(1, rep.n_ages[j] + 1)
+        cyclic = np.zeros(rep.sizes[j], dtype=np.int64)
+        if rep.cyclic is not None:
+            cyclic = np.asarray(rep.cyclic[j])
+        stride = int(np.prod(rep.orbits.shape[j + 1 :]))
+        found.append(((cyclic[:, None] + ages) % rep.orbits.shape[j] * stride).ravel())
+    return np.concatenate(found)
+
+
+def _rounding(rep: Representation, values: Floats) -> float:
+    """Generous bound of the rounding in one backup: tables, products and the final difference."""
+    scale = 1.0 + max(float(np.abs(rep.block(values, last)).max()) for last in range(rep.n_arms))
+    table = rep.max_support * np.log2(2.0 + max(rep.n_ages))
+    return float(np.finfo(np.float64).eps * scale * (8 + 2 * rep.max_support + 2 * table))
+
+
+def refine(coarse: Representation, values: Floats, fine: Representation) -> Floats:
+    """Values of a representation read off a coarser one, as a start for its solution."""
+    from restive._iteration import fill_ghosts
+
+    fresh = np.zeros(int(fine.layout.block[-1]))
+    for last in range(fine.n_arms):
+        index = [np.arange(size) for size in fine.sizes]
+        for j, ages in enumerate(fine.block_ages(last)):
+            stored = np.array([coarse.stored_age(j, int(age)) for age in ages]) - 1
+            index.append(stored * 0 if j == last else stored - coarse.layout.first[j])
+        fine.block(fresh, last)[...] = coarse.block(values, last)[np.ix_(*index)]
+    fill_ghosts(fine, fresh)
+    return fresh
+
+
+def caps_for_error(bandit: Bandit, error: float) -> tuple[int, ...]:
+    """Smallest caps from which on every row is within ``error`` (L1) of its limit."""
+    return tuple(_cap(arm, error) for arm in bandit.arms)
+
+
+def _cap(arm: Arm, error: float) -> int:
+    return arm.mixing_time(error)
+
+
+def _next_error(error: float, level: _Level, tolerance: float) -> float:
+    """Row error for the next level: the interval's excess is about proportional to it."""
+    iteration = float((level.solution.upper - level.solution.lower).max())
+    excess = max(level.width - iteration, 1e-300)
+    wanted = 0.7 * (1 - SOLVER_SHARE) * tolerance
+    return error * min(0.3, max(1e-6, wanted / excess))
+
+
+def check_tolerance(tolerance: float) -> float:
+    if not 1e-12 <= tolerance <= 1:
+        raise ValueError(
+            f"tolerance must lie between 1e-12 and 1 (rewards are in [0, 1]), not {tolerance!r}"
+        )
+    return tolerance
+
+
+def memory_allowed(memory: int | None) -> int:
+    if memory is not None:
+        return int(memory)
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, ValueError, OSError):
+        return 4 << 30
+
+
+def _peak(rep: Representation) -> int:
+    """Bytes at the peak: values kept twice (as a way back for the extrapolation), and slices."""
+    return 2 * rep.n_bytes
+
+
+def _refuse_if_too_large(
+    bandit: Bandit,
+    rep: Representation,
+    tolerance: float,
+    allowed: int,
+    level: _Level | None,
+    error: float,
+) -> None:
+    if _peak(rep) <= allowed:
+        return
+    size = f"{rep.n_states:.3g} information states and {_peak(rep) / 2**30:.3g} GiB"
+    message = (
+        f"planning to a tolerance of {tolerance:g} needs ages up to {max(rep.caps)}: {size}, "
+        f"more than the {allowed / 2**30:.3g} GiB it may take. "
+    )
+    if level is not None:
+        message += f"A tolerance of {_fitting_tolerance(bandit, level, error, allowed):.1g} fits. "
+    message += (
+        "Otherwise raise the memory limit, force smaller caps (the interval then says what they "
+        "cost), or plan fewer arms together."
+    )
+    raise TooLargeError(message)
+
+
+def _fitting_tolerance(bandit: Bandit, level: _Level, error: float, allowed: int) -> float:
+    """About the smallest tolerance within the memory: excess is proportional to the row error."""
+    known = best = FIRST_ERROR
+    for candidate in np.geomspace(FIRST_ERROR, error, 40):
+        if caps_for_error(bandit, candidate) == level.representation.caps:
+            known = candidate
+        elif _peak(Representation.of(bandit, caps_for_error(bandit, candidate))) > allowed:
+            break
+        best = candidate
+    return float(1.5 * level.width * max(best / known, 1e-12))

@@ -1,0 +1,160 @@
+"""The one average-reward solver: structure + parameters -> gain bounds and bias.
+
+Relative value iteration on h <- h + tau (T h - rho - h), where T is the optimality operator, or
+with radii the extended one that also picks the best model within them. The step tau < 1 makes
+periodic policies harmless. Whatever produced h, one plain sweep certifies the gain of the MDP:
+min(T h - h) <= rho <= max(T h - h) (Odoni).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.representation import Representation
+from restive.structured import Parameters, StructuredMDP
+
+__all__ = ["Progress", "Solution", "solve"]
+
+Floats = NDArray[np.float64]
+Progress = Callable[[int, float], None]  # (sweeps so far, width of the gain bounds)
+
+DAMPING = 0.9
+THREADS_FROM_PAIRS = 300_000  # smaller sweeps are over before threads have woken up
+CHECK_EVERY = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What the solver found, with its accuracy.
+
+    lower, upper: (n_classes,) bounds of the optimal gain in each part of the state space that no
+        policy can leave; there is one part except where periodic arms share a divisor.
+    values: bias h, in the structure's own order, up to a constant per part.
+    """
+
+    lower: Floats
+    upper: Floats
+    values: Floats
+    sweeps: int
+    converged: bool
+    seconds: float
+
+    @property
+    def gain_lower(self) -> float:
+        return self._only(self.lower)
+
+    @property
+    def gain_upper(self) -> float:
+        return self._only(self.upper)
+
+    @property
+    def gain(self) -> float:
+        return 0.5 * (self.gain_lower + self.gain_upper)
+
+    def _only(self, bounds: Floats) -> float:
+        if len(bounds) > 1:
+            raise ValueError(
+                f"the gain depends on the start: there are {len(bounds)} parts that no policy can "
+                "leave; read .lower and .upper, one entry per part"
+            )
+        return float(bounds[0])
+
+
+class Iteration(Protocol):
+    """One structure with its parameters, ready to be swept."""
+
+    values: Floats
+
+    def sweep(self, gain: Floats) -> None:
+        """One damped sweep without bounds."""
+
+    def bounded_sweep(self, gain: Floats) -> tuple[Floats, Floats]:
+        """One damped sweep; returns min and max of T h - h per part, for the h before it."""
+
+
+def solve(
+    structure: Representation | StructuredMDP,
+    parameters: Parameters,
+    *,
+    tolerance: float = 1e-6,
+    start: Floats | None = None,
+    max_sweeps: int = 1_000_000,
+    accelerate: bool = True,
+    progress: Progress | None = None,
+) -> Solution:
+    """Optimal (or with radii: optimistic) gain and bias of a structured MDP.
+
+    tolerance: width of the gain bounds at which to stop. start: values to start from, as returned
+    before. accelerate: extrapolate where plain sweeps converge slowly (information states only);
+    the bounds always come from a plain sweep. A solution that ran out of sweeps says so in
+    ``converged``; its bounds hold all the same.
+
+    >>> mdp, parameters = StructuredMDP.plain([[[0, 1], [1, 0]], [[0, 1], [1, 0]]],
+    ...                                       [[0.0, 0.2], [1.0, 0.0]])
+    >>> round(solve(mdp, parameters, tolerance=1e-9).gain, 6)
+    1.0
+    """
+    began = perf_counter()
+    _check(structure, parameters)
+    iteration: Iteration
+    if isinstance(structure, Representation):
+        from restive._iteration import BanditIteration
+
+        iteration = BanditIteration(structure, parameters, start)
+        if accelerate and iteration.can_propagate:
+            from restive.acceleration import accelerated
+
+            found = accelerated(iteration, tolerance, max_sweeps, progress)
+            return Solution(*found, perf_counter() - began)
+    else:
+        from restive._iteration import ArrayIteration
+
+        iteration = ArrayIteration(structure, parameters, start)
+    return Solution(*plain(iteration, tolerance, max_sweeps, progress), perf_counter() - began)
+
+
+Found = tuple[Floats, Floats, Floats, int, bool]  # lower, upper, values, sweeps, converged
+
+
+def plain(
+    iteration: Iteration,
+    tolerance: float,
+    max_sweeps: int,
+    progress: Progress | None = None,
+    sweeps: int = 0,
+    patience: Callable[[int, float], bool] | None = None,
+) -> Found:
+    """Plain sweeps until the bounds are within the tolerance, or ``patience`` runs out."""
+    lower, upper = iteration.bounded_sweep(np.zeros(1))
+    sweeps += 1
+    while (width := float((upper - lower).max())) > tolerance and sweeps < max_sweeps:
+        if patience is not None and not patience(sweeps, width):
+            break
+        gain = 0.5 * (lower + upper)
+        for _ in range(min(CHECK_EVERY, max_sweeps - sweeps) - 1):
+            iteration.sweep(gain)
+            sweeps += 1
+        lower, upper = iteration.bounded_sweep(gain)
+        sweeps += 1
+        if progress is not None:
+            progress(sweeps, float((upper - lower).max()))
+    return lower, upper, iteration.values, sweeps, width <= tolerance
+
+
+def _check(structure: Representation | StructuredMDP, parameters: Parameters) -> None:
+    colors, support = structure.n_colors, structure.max_support
+    if parameters.rewards.shape != (colors,):
+        raise ValueError(f"rewards must have shape ({colors},), not {parameters.rewards.shape}")
+    shape = parameters.probabilities.shape
+    if len(shape) != 2 or shape[0] != colors or shape[1] != support:
+        raise ValueError(f"probabilities must have shape ({colors}, {support}), not {shape}")
+    for name in ("reward_radii", "radii"):
+        radii = getattr(parameters, name)
+        if radii is not None and (radii.shape != (colors,) or not (radii >= 0).all()):
+            raise ValueError(f"{name} must be {colors} numbers that are not negative")
