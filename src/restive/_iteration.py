@@ -2,15 +2,52 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
 from restive._kernels import arrays, sweeps
 from restive.representation import Representation
-from restive.solver import DAMPING, THREADS_FROM_PAIRS
 from restive.structured import Parameters, StructuredMDP
 
 Floats = NDArray[np.float64]
+
+DAMPING = 0.9  # step towards the backup; below 1, or periodic policies make values swing
+THREADS_FROM_PAIRS = 2_000_000  # smaller sweeps are over before threads have woken up
+
+
+def share_out(pairs: int, work: Callable[..., None], *arguments: object) -> None:
+    """Call ``work(*arguments, first, stride)`` so that all parts get done, on threads if it pays.
+
+    The kernels release the interpreter lock, so ordinary threads do: they need no runtime of
+    their own, sleep when idle, and leave the machine usable for others.
+    """
+    threads = thread_count() if pairs >= THREADS_FROM_PAIRS else 1
+    if threads == 1:
+        work(*arguments, 0, 1)
+        return
+    pool = _pool(threads)
+    for future in [pool.submit(work, *arguments, k, threads) for k in range(threads)]:
+        future.result()
+
+
+def thread_count() -> int:
+    """Threads to use: RESTIVE_THREADS, or as many as there are cores for this process."""
+    asked = os.environ.get("RESTIVE_THREADS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@lru_cache(maxsize=1)
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="restive")
 
 
 class BanditIteration:
@@ -26,8 +63,7 @@ class BanditIteration:
         self.values = np.zeros(int(lay.block[-1])) if start is None else start.copy()
         self.entries = np.empty(int(lay.entry_length[0]))
         self.bounds = np.zeros((len(lay.tasks), 2))
-        pairs = structure.n_states * structure.n_arms
-        self._sweep = sweeps.sweep_threads if pairs >= THREADS_FROM_PAIRS else sweeps.sweep
+        self.pairs = structure.n_states * structure.n_arms
         self.n_classes = structure.n_classes
         # wrapping ages read what a sweep in place has overwritten already
         self.in_place = all(m == 1 for m in structure.periods)
@@ -37,19 +73,32 @@ class BanditIteration:
     def can_propagate(self) -> bool:
         return self.in_place and self.n_classes == 1 and self.structure.n_arms > 1
 
+    def read_entries(self, entries: Floats) -> Floats:
+        """Fill ``entries`` with the values on entry, just after each possible switch."""
+        share_out(self.pairs, sweeps.read_entries, self.values, entries, self.layout)
+        return entries
+
     def _run(self, target: Floats, step: float, gain: float, bounds: bool) -> None:
-        sweeps.read_entries(self.values, self.entries, self.layout)
-        self._sweep(target, self.values, self.entries, self.layout, self.tables, self.extended,
-                    step, gain, False, bounds, self.bounds)  # fmt: skip
+        self.read_entries(self.entries)
+        if not self.in_place:
+            target[:] = self.values
+        share_out(self.pairs, sweeps.sweep, target, self.values, self.entries, self.layout,
+                  self.tables, self.extended, step, gain, False, bounds, self.bounds)  # fmt: skip
 
-    def sweep(self, gain: Floats) -> None:
-        if self.n_classes > 1:
-            self.bounded_sweep(gain)
-            return
-        self._run(self._spare, DAMPING, float(gain[0]), False)
-        self.values, self._spare = self._spare, self.values
+    def sweep(self, gain: Floats, count: int) -> tuple[Floats, Floats]:
+        if self.in_place and self.pairs < THREADS_FROM_PAIRS:
+            sweeps.sweep_often(self.values, self.entries, self.layout, self.tables, self.extended,
+                               DAMPING, float(gain[0]), count, self.bounds)  # fmt: skip
+            return self.bounds[:, 0].min(keepdims=True), self.bounds[:, 1].max(keepdims=True)
+        for _ in range(count - 1):
+            if self.n_classes > 1:
+                self._sweep_by_class(gain)
+            else:
+                self._run(self._spare, DAMPING, float(gain[0]), False)
+                self.values, self._spare = self._spare, self.values
+        return self._bounded_sweep(gain)
 
-    def bounded_sweep(self, gain: Floats) -> tuple[Floats, Floats]:
+    def _bounded_sweep(self, gain: Floats) -> tuple[Floats, Floats]:
         if self.n_classes > 1:
             return self._sweep_by_class(gain)
         self._run(self._spare, DAMPING, float(gain[0]), True)
@@ -57,7 +106,7 @@ class BanditIteration:
         return self.bounds[:, 0].min(keepdims=True), self.bounds[:, 1].max(keepdims=True)
 
     def _sweep_by_class(self, gain: Floats) -> tuple[Floats, Floats]:
-        """As ``bounded_sweep`` where the gain differs between parts (rare, so in NumPy)."""
+        """As ``_bounded_sweep`` where the gain differs between parts (rare, so in NumPy)."""
         rep = self.structure
         gain = np.broadcast_to(gain, self.n_classes)
         lower, upper = np.full(self.n_classes, np.inf), np.full(self.n_classes, -np.inf)
@@ -78,11 +127,9 @@ class BanditIteration:
 
         One cell per block feeds back into itself and is taken from ``values`` as it is.
         """
-        self._sweep(self.values, self.values, entries, self.layout, self.tables, self.extended,
-                    1.0, gain, True, False, self.bounds)  # fmt: skip
-        fresh = np.empty_like(entries)
-        sweeps.read_entries(self.values, fresh, self.layout)
-        return fresh
+        share_out(self.pairs, sweeps.sweep, self.values, self.values, entries, self.layout,
+                  self.tables, self.extended, 1.0, gain, True, False, self.bounds)  # fmt: skip
+        return self.read_entries(np.empty_like(entries))
 
 
 def fill_ghosts(rep: Representation, values: Floats) -> None:
@@ -136,13 +183,11 @@ class ArrayIteration:
         self.values = np.zeros(structure.n_states) if start is None else start.copy()
         self._spare = np.empty_like(self.values)
         self.bounds = np.zeros((arrays.CHUNKS, 2))
-        pairs = structure.n_states * structure.n_actions
-        self._sweep = arrays.sweep_threads if pairs >= THREADS_FROM_PAIRS else arrays.sweep
+        self.pairs = structure.n_states * structure.n_actions
 
-    def sweep(self, gain: Floats) -> None:
-        self.bounded_sweep(gain)
-
-    def bounded_sweep(self, gain: Floats) -> tuple[Floats, Floats]:
-        self._sweep(self._spare, self.values, *self.arguments, DAMPING, float(gain[0]), self.bounds)
-        self.values, self._spare = self._spare, self.values
+    def sweep(self, gain: Floats, count: int) -> tuple[Floats, Floats]:
+        for _ in range(count):
+            share_out(self.pairs, arrays.sweep, self._spare, self.values, *self.arguments, DAMPING,
+                      float(gain[0]), self.bounds)  # fmt: skip
+            self.values, self._spare = self._spare, self.values
         return self.bounds[:, 0].min(keepdims=True), self.bounds[:, 1].max(keepdims=True)

@@ -15,7 +15,7 @@ from restive import chains
 from restive.bandit import Arm, Bandit
 from restive.errors import TooLargeError
 from restive.representation import Representation
-from restive.solver import THREADS_FROM_PAIRS, Solution, solve
+from restive.solver import Solution, solve
 from restive.structured import Parameters
 
 __all__ = ["Forecast", "Plan", "bandit_parameters", "forecast", "plan"]
@@ -76,7 +76,10 @@ def forecast(
     caps: int | Sequence[int] | None = None,
     memory: int | None = None,
 ) -> Forecast:
-    """What planning to ``tolerance`` takes at most; it often needs smaller caps than these."""
+    """About what planning to ``tolerance`` takes, from the arms' mixing times alone.
+
+    The caps it really needs also depend on how much the policy cares about old ages.
+    """
     if caps is None:
         caps = caps_for_error(bandit, check_tolerance(tolerance))
     rep = Representation.of(bandit, caps)
@@ -231,9 +234,9 @@ class Plan:
         return row_tables(rep, bandit_parameters(self.bandit, rep))
 
     def _checked(self, last_states: ArrayLike, ages: ArrayLike) -> tuple[Ints, Ints]:
-        states, raw = np.broadcast_arrays(
-            np.asarray(last_states, dtype=np.int64), np.asarray(ages, dtype=np.int64)
-        )
+        states, raw = np.asarray(last_states, dtype=np.int64), np.asarray(ages, dtype=np.int64)
+        shape = np.broadcast_shapes(states.shape, raw.shape)
+        states, raw = (np.ascontiguousarray(np.broadcast_to(a, shape)) for a in (states, raw))
         sizes = self.representation.sizes
         if raw.shape[-1:] != (len(sizes),):
             raise ValueError(f"last_states and ages need {len(sizes)} entries, one per arm")
@@ -289,7 +292,7 @@ def certificate(
     known up to e/2 times the span of (reward + h) over its outcomes. A small allowance covers
     rounding.
     """
-    from restive._iteration import row_tables
+    from restive._iteration import row_tables, share_out
     from restive._kernels import lookup
 
     lay = rep.layout
@@ -299,10 +302,9 @@ def certificate(
         rewards[j, : arm.n_states] = arm.rewards
     shape = (len(lay.tasks), rep.n_classes)
     lower, upper = np.full(shape, np.inf), np.full(shape, -np.inf)
-    threads = rep.n_states * rep.n_arms >= THREADS_FROM_PAIRS
-    run = lookup.certify_threads if threads else lookup.certify
-    run(solution.values, lay, tables, row_errors(bandit, rep), rewards, _phases(rep),
-        rep.orbits.ravel(), lower, upper)  # fmt: skip
+    share_out(rep.n_states * rep.n_arms, lookup.certify, solution.values, lay, tables,
+              row_errors(bandit, rep), rewards, _phases(rep), rep.orbits.ravel(),
+              lower, upper)  # fmt: skip
     slack = _rounding(rep, solution.values)
     low = np.minimum(solution.lower, lower.min(axis=0)) - slack
     high = np.maximum(solution.upper, upper.max(axis=0)) + slack

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +22,6 @@ __all__ = ["Progress", "Solution", "solve"]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, float], None]  # (sweeps so far, width of the gain bounds)
-
-DAMPING = 0.9
-THREADS_FROM_PAIRS = 300_000  # smaller sweeps are over before threads have woken up
-CHECK_EVERY = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,18 +61,6 @@ class Solution:
         return float(bounds[0])
 
 
-class Iteration(Protocol):
-    """One structure with its parameters, ready to be swept."""
-
-    values: Floats
-
-    def sweep(self, gain: Floats) -> None:
-        """One damped sweep without bounds."""
-
-    def bounded_sweep(self, gain: Floats) -> tuple[Floats, Floats]:
-        """One damped sweep; returns min and max of T h - h per part, for the h before it."""
-
-
 def solve(
     structure: Representation | StructuredMDP,
     parameters: Parameters,
@@ -102,49 +85,17 @@ def solve(
     """
     began = perf_counter()
     _check(structure, parameters)
-    iteration: Iteration
-    if isinstance(structure, Representation):
-        from restive._iteration import BanditIteration
+    # here and not above, so that importing the solver does not import numba
+    from restive._convergence import accelerated, plain
+    from restive._iteration import ArrayIteration, BanditIteration
 
-        iteration = BanditIteration(structure, parameters, start)
-        if accelerate and iteration.can_propagate:
-            from restive.acceleration import accelerated
-
-            found = accelerated(iteration, tolerance, max_sweeps, progress)
-            return Solution(*found, perf_counter() - began)
+    if isinstance(structure, StructuredMDP):
+        found = plain(ArrayIteration(structure, parameters, start), tolerance, max_sweeps, progress)
     else:
-        from restive._iteration import ArrayIteration
-
-        iteration = ArrayIteration(structure, parameters, start)
-    return Solution(*plain(iteration, tolerance, max_sweeps, progress), perf_counter() - began)
-
-
-Found = tuple[Floats, Floats, Floats, int, bool]  # lower, upper, values, sweeps, converged
-
-
-def plain(
-    iteration: Iteration,
-    tolerance: float,
-    max_sweeps: int,
-    progress: Progress | None = None,
-    sweeps: int = 0,
-    patience: Callable[[int, float], bool] | None = None,
-) -> Found:
-    """Plain sweeps until the bounds are within the tolerance, or ``patience`` runs out."""
-    lower, upper = iteration.bounded_sweep(np.zeros(1))
-    sweeps += 1
-    while (width := float((upper - lower).max())) > tolerance and sweeps < max_sweeps:
-        if patience is not None and not patience(sweeps, width):
-            break
-        gain = 0.5 * (lower + upper)
-        for _ in range(min(CHECK_EVERY, max_sweeps - sweeps) - 1):
-            iteration.sweep(gain)
-            sweeps += 1
-        lower, upper = iteration.bounded_sweep(gain)
-        sweeps += 1
-        if progress is not None:
-            progress(sweeps, float((upper - lower).max()))
-    return lower, upper, iteration.values, sweeps, width <= tolerance
+        iteration = BanditIteration(structure, parameters, start)
+        search = accelerated if accelerate and iteration.can_propagate else plain
+        found = search(iteration, tolerance, max_sweeps, progress)
+    return Solution(*found, perf_counter() - began)
 
 
 def _check(structure: Representation | StructuredMDP, parameters: Parameters) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from restive._kernels.rows import optimistic_weights
 
@@ -56,18 +56,12 @@ def sweep_chunk(target, source, colors, successors, rewards, chances, radii, ext
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def sweep(target, source, colors, successors, rewards, chances, radii, extended, step, gain,
-          bounds):  # fmt: skip
-    """target = source + step (backup - gain - source); bounds (CHUNKS, 2) of backup - source."""
-    for chunk in range(CHUNKS):
-        sweep_chunk(target, source, colors, successors, rewards, chances, radii, extended, step,
-                    gain, chunk, bounds)  # fmt: skip
+          bounds, first, stride):  # fmt: skip
+    """Chunks first, first + stride, ...: target = source + step (backup - gain - source).
 
-
-@njit(cache=True, error_model="numpy", parallel=True)
-def sweep_threads(target, source, colors, successors, rewards, chances, radii, extended, step,
-                  gain, bounds):  # fmt: skip
-    """As ``sweep``, on several threads."""
-    for chunk in prange(CHUNKS):
+    bounds (CHUNKS, 2) receives min and max of backup - source.
+    """
+    for chunk in range(first, CHUNKS, stride):
         sweep_chunk(target, source, colors, successors, rewards, chances, radii, extended, step,
                     gain, chunk, bounds)  # fmt: skip
 

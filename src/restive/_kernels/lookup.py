@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 
 @njit(cache=True, error_model="numpy")
@@ -147,16 +147,8 @@ def certify_task(values, lay, tab, errors, outcome_rewards, phases, orbits, task
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def certify(values, lay, tab, errors, outcome_rewards, phases, orbits, lower, upper):
-    """As ``certify_task`` over all tasks; lower, upper: (tasks, classes)."""
-    for task in range(len(lay.tasks)):
-        certify_task(values, lay, tab, errors, outcome_rewards, phases, orbits, task,
-                     lower[task], upper[task])  # fmt: skip
-
-
-@njit(cache=True, error_model="numpy", parallel=True)
-def certify_threads(values, lay, tab, errors, outcome_rewards, phases, orbits, lower, upper):
-    """As ``certify``, on several threads."""
-    for task in prange(len(lay.tasks)):
+def certify(values, lay, tab, errors, outcome_rewards, phases, orbits, lower, upper, first, stride):
+    """``certify_task`` for the tasks first, first + stride, ...; lower, upper: (tasks, classes)."""
+    for task in range(first, len(lay.tasks), stride):
         certify_task(values, lay, tab, errors, outcome_rewards, phases, orbits, task,
                      lower[task], upper[task])  # fmt: skip

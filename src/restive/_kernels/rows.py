@@ -22,34 +22,40 @@ FAST = {"nnan", "nsz", "contract", "arcp"}
 @njit(cache=True, fastmath=FAST, error_model="numpy")
 def expected(out, o, values, start, stride, chances, color, size, constant, n):
     """out[o + q] = constant + sum_s p[s] values[start + s stride + q] for q < n."""
-    p0 = chances[color, 0]
-    if size == 1:
+    if size == 2:
+        p0, p1 = chances[color, 0], chances[color, 1]
+        second = start + stride
         for q in range(n):
-            out[o + q] = constant + p0 * values[start + q]
+            out[o + q] = constant + p0 * values[start + q] + p1 * values[second + q]
         return
-    p1 = chances[color, 1]
-    second = start + stride
     for q in range(n):
-        out[o + q] = constant + p0 * values[start + q] + p1 * values[second + q]
-    s = 2
-    here = second + stride
-    while s + 1 < size:
-        p0 = chances[color, s]
-        p1 = chances[color, s + 1]
-        second = here + stride
+        out[o + q] = constant
+    a = start
+    s = 0
+    while s + 3 < size:  # four outcomes in one pass over the row
+        p0, p1, p2, p3 = (
+            chances[color, s], chances[color, s + 1], chances[color, s + 2], chances[color, s + 3],
+        )  # fmt: skip
+        b = a + stride
+        c = b + stride
+        d = c + stride
         for q in range(n):
-            out[o + q] += p0 * values[here + q] + p1 * values[second + q]
-        s += 2
-        here = second + stride
-    if s < size:
+            out[o + q] += (p0 * values[a + q] + p1 * values[b + q]) + (
+                p2 * values[c + q] + p3 * values[d + q]
+            )
+        a = d + stride
+        s += 4
+    while s < size:
         p0 = chances[color, s]
         for q in range(n):
-            out[o + q] += p0 * values[here + q]
+            out[o + q] += p0 * values[a + q]
+        a = a + stride
+        s += 1
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
 def expected_max(out, o, best, values, start, stride, chances, color, size, constant, n):
-    """out[o + q] = max(out[best + q], the expected backup); two outcomes in one pass."""
+    """out[o + q] = max(out[best + q], the expected backup)."""
     if size == 2:
         p0, p1 = chances[color, 0], chances[color, 1]
         second = start + stride
@@ -59,6 +65,43 @@ def expected_max(out, o, best, values, start, stride, chances, color, size, cons
         return
     expected(out, o, values, start, stride, chances, color, size, constant, n)
     larger(out, o, best, n)
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
+def expected_two_pulls(
+    out, o, values, start, stride, chances, color, constant,
+    others, other_start, other_color, other_constant, n,
+):  # fmt: skip
+    """The larger of two expected backups of two outcomes each, in one pass."""
+    p0, p1 = chances[color, 0], chances[color, 1]
+    r0, r1 = chances[other_color, 0], chances[other_color, 1]
+    second = start + stride
+    other_second = other_start + stride
+    for q in range(n):
+        value = constant + p0 * values[start + q] + p1 * values[second + q]
+        other = other_constant + r0 * others[other_start + q] + r1 * others[other_second + q]
+        out[o + q] = max(value, other)
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
+def optimistic_two_pulls(
+    out, o, values, start, stride, chances, color, constant, radius,
+    others, other_start, other_color, other_constant, other_radius, n,
+):  # fmt: skip
+    """The larger of two optimistic backups of two outcomes each, in one pass."""
+    most = min(1.0, chances[color, 0] + 0.5 * radius)
+    least = max(0.0, chances[color, 0] - 0.5 * radius)
+    other_most = min(1.0, chances[other_color, 0] + 0.5 * other_radius)
+    other_least = max(0.0, chances[other_color, 0] - 0.5 * other_radius)
+    second = start + stride
+    other_second = other_start + stride
+    for q in range(n):
+        gap = values[start + q] - values[second + q]
+        value = constant + values[second + q] + max(most * gap, least * gap)
+        gap = others[other_start + q] - others[other_second + q]
+        other = other_constant + others[other_second + q]
+        other += max(other_most * gap, other_least * gap)
+        out[o + q] = max(value, other)
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
@@ -106,13 +149,14 @@ def optimistic(
     if size == 1 or radius == 0.0:
         expected(out, o, values, start, stride, chances, color, size, constant, n)
     elif size == 2:
-        p0, p1 = chances[color, 0], chances[color, 1]
-        up0, up1 = min(0.5 * radius, p1), min(0.5 * radius, p0)
+        # linear in the chance of the first outcome, so best at an end of its range
+        most = min(1.0, chances[color, 0] + 0.5 * radius)
+        least = max(0.0, chances[color, 0] - 0.5 * radius)
         second = start + stride
         for q in range(n):
-            v0, v1 = values[start + q], values[second + q]
-            gap = v0 - v1
-            out[o + q] = constant + p0 * v0 + p1 * v1 + max(up0 * gap, -up1 * gap)
+            base = constant + values[second + q]
+            gap = values[start + q] - values[second + q]
+            out[o + q] = max(base + most * gap, base + least * gap)
     else:
         optimistic_many(
             out, o, values, start, stride, chances, color, size, constant, radius, n,
@@ -142,21 +186,23 @@ def optimistic_many(
         for k in range(length):
             out[cell + k] = constant
             wrong[k] = 0.0
-        for rank in range(size):
-            s = order[rank]
-            weight = weights[s]
+        rank = 0
+        while rank < size:  # two outcomes in one pass; an odd last one is paired with the best
+            s, w = order[rank], weights[order[rank]]
+            side = 1.0 if rank < place else -1.0
             here = start + uint64(s) * stride + q
-            if rank < place:
-                for k in range(length):
-                    value = values[here + k]
-                    out[cell + k] += weight * value
-                    wrong[k] = max(wrong[k], value - values[pivot + k])
-            else:
-                for k in range(length):
-                    value = values[here + k]
-                    out[cell + k] += weight * value
-                    late = max(value - values[top + k], values[pivot + k] - value)
-                    wrong[k] = max(wrong[k], late)
+            other, w_other, side_other = top, 0.0, -1.0
+            if rank + 1 < size:
+                w_other = weights[order[rank + 1]]
+                side_other = 1.0 if rank + 1 < place else -1.0
+                other = start + uint64(order[rank + 1]) * stride + q
+            for k in range(length):
+                value, second = values[here + k], values[other + k]
+                out[cell + k] += w * value + w_other * second
+                late = max(side * (value - values[pivot + k]), value - values[top + k])
+                late = max(late, side_other * (second - values[pivot + k]))
+                wrong[k] = max(wrong[k], max(late, second - values[top + k]))
+            rank += 2
         good = uint64(1)
         while good < length and wrong[good] <= 0.0:
             good += ONE
@@ -171,22 +217,6 @@ def switch_row(
 
     values[start + s]: the outcomes' values; chances: (2, S, L); constants, radii: (2, L).
     """
-    if size == 2:
-        v0, v1 = values[start], values[start + ONE]
-        high = 0 if v0 >= v1 else 1
-        vh, vl = max(v0, v1), min(v0, v1)
-        gap = vh - vl
-        if extended:
-            for q in range(n):
-                low = chances[table, 1 - high, q]
-                value = constants[table, q] + chances[table, high, q] * vh + low * vl
-                value += min(0.5 * radii[table, q], low) * gap
-                out[o + q] = max(out[best + q], value)
-        else:
-            for q in range(n):
-                value = constants[table, q] + chances[table, 0, q] * v0 + chances[table, 1, q] * v1
-                out[o + q] = max(out[best + q], value)
-        return
     for q in range(n):
         out[o + q] = constants[table, q]
     for s in range(size):
@@ -220,11 +250,35 @@ def drain_row(out, o, values, start, size, chances, radii, table, n, order):
             left[q] -= taken
 
 
+@njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
+def finish_two(
+    target, at, out, best, values, start, chances, constants, radii, table, extended, step, gain, n
+):
+    """``switch_row`` for two outcomes and ``move_row`` in one pass."""
+    v0, v1 = values[start], values[start + ONE]
+    if extended:
+        low = 1 if v0 >= v1 else 0
+        top = max(v0, v1)
+        gap = top - min(v0, v1)
+        for q in range(n):
+            left = max(0.0, chances[table, low, q] - 0.5 * radii[table, q])
+            value = max(out[best + q], constants[table, q] + top - left * gap)
+            old = target[at + q]
+            target[at + q] = old + step * (value - old - gain)
+    else:
+        gap = v0 - v1
+        for q in range(n):
+            value = constants[table, q] + v1 + chances[table, 0, q] * gap
+            value = max(out[best + q], value)
+            old = target[at + q]
+            target[at + q] = old + step * (value - old - gain)
+
+
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def move_row(target, source, at, fresh, o, step, gain, n):
-    """target = source + step (fresh - source - gain), along a row."""
+def move_row(target, at, fresh, o, step, gain, n):
+    """target += step (fresh - target - gain), along a row."""
     for q in range(n):
-        old = source[at + q]
+        old = target[at + q]
         target[at + q] = old + step * (fresh[o + q] - old - gain)
 
 

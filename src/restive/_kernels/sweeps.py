@@ -11,16 +11,20 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange, uint64
+from numba import njit, uint64
 from numpy.typing import NDArray
 
 from restive._kernels.rows import (
+    FAST,
     bound_row,
     expected,
     expected_max,
+    expected_two_pulls,
+    finish_two,
     larger,
     move_row,
     optimistic,
+    optimistic_two_pulls,
     optimistic_weights,
     switch_row,
 )
@@ -107,11 +111,14 @@ def copy_row(values, entries, lay, read, write, i, j, z):
         entries[cell] = entries[write - 1]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy")
 def sweep_task(
     target, source, entries, lay, tab, extended, task, step, gain, descending, want_bounds, bounds
 ):
     """Update all states of one block with the outer arms' states fixed.
+
+    target holds the old values, as source does: the same array, or a copy where ages wrap round.
+    Reading and writing the same array in one loop tells the compiler that they do not clash.
 
     bounds[task] receives min and max of (backup - old value) if they are wanted.
     """
@@ -131,12 +138,16 @@ def sweep_task(
     outer, states = lay.outer, lay.task_states
     entry_state, entry_age = lay.entry_state_stride, lay.entry_age_stride
     width = chances.shape[1]
-    out = np.zeros(2 * size * lay.row[i])
+    out = np.empty(2 * size * lay.row[i])
     weights, now_values = np.empty(width), np.empty(width)
     order = np.empty(width, dtype=np.int64)
     ages, ahead = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
-    low, high = np.full(lay.row[i], np.inf), np.full(lay.row[i], -np.inf)
-    odd = (n_outer + (1 if z >= 0 else 0)) % 2
+    columns = lay.row[i] if want_bounds else 0
+    low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
+    which = np.zeros(size, dtype=np.uint64)
+    fused = not want_bounds and not descending and z_size == 2
+    pair = fused and size == 2 and n_outer and lay.sizes[outer[i, 0]] == 2
+    held = np.empty(size * lay.row[i])
     if descending:
         for k in range(n_outer):
             ages[outer[i, k]] = lay.rested[outer[i, k]] - 1
@@ -148,22 +159,45 @@ def sweep_task(
             ahead[arm] = ages[arm] + 1 if ages[arm] + 1 < lay.rested[arm] else lay.loop[arm]
             here += ages[arm] * lay.age_stride[i, arm]
             after += ahead[arm] * lay.age_stride[i, arm]
-        face = descending and here == after
+        face = here == after
+        stays, stay_start = source, uint64(after + 1)
+        if face:  # these rows read themselves, and would be overwritten before they are read
+            for q in range(uint64(size) * length):
+                held[q] = source[uint64(here) + q]
+            stays, stay_start = held, uint64(1)
         for s in range(size):
-            first = uint64(2 * s) * length
-            # two rows take turns; the last backup is to land in the first of them
-            at, best = (first + length, first) if odd else (first, first + length)
+            first = uint64(2 * s) * length  # two rows take turns
+            at, best = first, first + length
             color = lay.colors[i] + s * lay.stored[i]
-            start = uint64(after + 1)
-            if face:
+            done = 0
+            if face and descending:
                 for q in range(n):
                     out[at + q] = -1e300
+            elif pair:
+                j = outer[i, 0]
+                place = lay.entry[i, j] + s * entry_state[i, j, i] + 1
+                for k in range(1, n_outer):
+                    arm = outer[i, k]
+                    place += states[task, arm] * entry_state[i, j, arm]
+                    place += ahead[arm] * entry_age[i, j, arm]
+                other = lay.colors[j] + states[task, j] * lay.stored[j] + lay.first[j] + ages[j]
+                if extended:
+                    optimistic_two_pulls(out, at, stays, stay_start, length, chances, color,
+                                         rewards[color], radii[color], entries, uint64(place),
+                                         other, rewards[other], radii[other], n)  # fmt: skip
+                else:
+                    expected_two_pulls(out, at, stays, stay_start, length, chances, color,
+                                       rewards[color], entries, uint64(place), other,
+                                       rewards[other], n)  # fmt: skip
+                done = 1
             elif extended:
-                optimistic(out, at, source, start, length, chances, color, size, rewards[color],
-                           radii[color], n, weights, order, now_values)  # fmt: skip
+                optimistic(out, at, stays, stay_start, length, chances, color, size,
+                           rewards[color], radii[color], n, weights, order,
+                           now_values)  # fmt: skip
             else:
-                expected(out, at, source, start, length, chances, color, size, rewards[color], n)
-            for o in range(n_outer):
+                expected(out, at, stays, stay_start, length, chances, color, size,
+                         rewards[color], n)  # fmt: skip
+            for o in range(done, n_outer):
                 j = outer[i, o]
                 place = lay.entry[i, j] + s * entry_state[i, j, i] + 1
                 for k in range(n_outer):
@@ -182,31 +216,35 @@ def sweep_task(
                 else:
                     expected_max(out, at, best, entries, start, length, chances, color,
                                  lay.sizes[j], rewards[color], n)  # fmt: skip
+            row = uint64(here) + uint64(s) * length
             if z >= 0:
                 place = lay.entry[i, z] + s * entry_state[i, z, i]
                 for k in range(n_outer):
                     arm = outer[i, k]
                     place += states[task, arm] * entry_state[i, z, arm]
                     place += ahead[arm] * entry_age[i, z, arm]
-                at, best = best, at
-                switch_row(out, at, best, entries, uint64(place), z_size, row_chances,
-                           row_rewards, row_radii, table, extended, n, order)  # fmt: skip
-        if face:
-            first_color = lay.colors[i]
-            propagate(target, here, lay.row[i], out, size, run, runs, loop, chances, rewards,
-                      radii, first_color, lay.stored[i], extended, gain, weights, order,
-                      now_values)  # fmt: skip
-        else:
-            for s in range(size):
-                first = uint64(2 * s) * length
-                at = uint64(here) + uint64(s) * length
+                if fused:
+                    finish_two(target, row, out, at, entries, uint64(place), row_chances,
+                               row_rewards, row_radii, table, extended, step, gain, n)  # fmt: skip
+                else:
+                    at, best = best, at
+                    switch_row(out, at, best, entries, uint64(place), z_size, row_chances,
+                               row_rewards, row_radii, table, extended, n, order)  # fmt: skip
+            if face and descending:
+                which[s] = at
+            else:
                 if want_bounds:
-                    bound_row(source, at, out, first, low, high, n)
-                move_row(target, source, at, out, first, step, gain, n)
+                    bound_row(source, row, out, at, low, high, n)
+                if not fused:
+                    move_row(target, row, out, at, step, gain, n)
                 cell = here + s * lay.row[i]
                 for _ in range(runs):
                     target[cell + run] = target[cell + loop]
                     cell += run + 1
+        if face and descending:
+            propagate(target, here, lay.row[i], out, which, size, run, runs, loop, chances,
+                      rewards, radii, lay.colors[i], lay.stored[i], extended, gain, weights,
+                      order, now_values)  # fmt: skip
         o = n_outer - 1
         while o >= 0:
             arm = outer[i, o]
@@ -233,13 +271,13 @@ def sweep_task(
 
 @njit(cache=True, error_model="numpy")
 def propagate(
-    values, here, length, switch, size, run, runs, loop, chances, rewards, radii, color, stored,
-    extended, gain, weights, order, nexts,
+    values, here, length, switch, which, size, run, runs, loop, chances, rewards, radii, color,
+    stored, extended, gain, weights, order, nexts,
 ):  # fmt: skip
     """Solve the stays of one row whose outer arms age no further, from the oldest age down.
 
-    switch: the best switch for each cell, own states two rows apart. The ghost, which stands for
-    the oldest age itself, is read as it is and renewed at the end.
+    switch: the best switch for each cell, own state k's row at which[k]. The ghost, which stands
+    for the oldest age itself, is read as it is and renewed at the end.
     """
     fresh = np.empty(size)
     for r in range(runs):
@@ -257,7 +295,7 @@ def propagate(
                 else:
                     for s in range(size):
                         total += chances[c, s] * nexts[s]
-                fresh[k] = max(total, switch[2 * k * length + first + age]) - gain
+                fresh[k] = max(total, switch[which[k] + uint64(first + age)]) - gain
             for k in range(size):
                 values[here + k * length + first + age] = fresh[k]
         for k in range(size):
@@ -266,28 +304,31 @@ def propagate(
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def read_entries(values, entries, lay):
-    """Copy all entry slices out of the values."""
-    for pair in range(len(lay.sizes) ** 2):
+def read_entries(values, entries, lay, first, step):
+    """Copy the entry slices number first, first + step, ... out of the values."""
+    for pair in range(first, len(lay.sizes) ** 2, step):
         copy_entries(values, entries, lay, pair)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def sweep(target, source, entries, lay, tab, extended, step, gain, descending, want_bounds, bounds):
-    """One sweep over all states: target = source + step (backup - gain - source).
+def sweep(
+    target, source, entries, lay, tab, extended, step, gain, descending, want_bounds, bounds,
+    first, stride,
+):  # fmt: skip
+    """Sweep the tasks first, first + stride, ...: target += step (backup - gain - target).
 
-    Switches read ``entries``, which the caller fills.
+    Switches read ``entries``, which the caller fills. Tasks are independent of each other, so
+    threads may share them out; the result does not depend on how.
     """
-    for task in range(len(lay.tasks)):
+    for task in range(first, len(lay.tasks), stride):
         sweep_task(target, source, entries, lay, tab, extended, task, step, gain, descending,
                    want_bounds, bounds)  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy", parallel=True)
-def sweep_threads(
-    target, source, entries, lay, tab, extended, step, gain, descending, want_bounds, bounds
-):
-    """As ``sweep``, on several threads; the same arithmetic, so the same bytes."""
-    for task in prange(len(lay.tasks)):
-        sweep_task(target, source, entries, lay, tab, extended, task, step, gain, descending,
-                   want_bounds, bounds)  # fmt: skip
+@njit(cache=True, error_model="numpy", nogil=True)
+def sweep_often(values, entries, lay, tab, extended, step, gain, count, bounds):
+    """``count`` sweeps in place, the bounds of the last one; saves small problems the calls."""
+    for k in range(count):
+        read_entries(values, entries, lay, 0, 1)
+        sweep(values, values, entries, lay, tab, extended, step, gain, False, k == count - 1,
+              bounds, 0, 1)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Faster planning for slow chains: extrapolate the values on entry, then certify plainly.
+"""From sweeps to a solution: plain sweeps, and extrapolation where they are slow.
 
 A policy stays on an arm for a while and then switches. Given the values on entry (just after a
 switch) and the gain, one propagation pass solves all runs of stays exactly, so the values on entry
@@ -10,25 +10,60 @@ a plain sweep's bounds are reported.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.solver import CHECK_EVERY, Found, Progress, plain
+from restive._iteration import BanditIteration
 
-if TYPE_CHECKING:
-    from restive._iteration import BanditIteration
-
-__all__ = ["accelerated"]
+__all__ = ["accelerated", "plain"]
 
 Floats = NDArray[np.float64]
+Progress = Callable[[int, float], None]
+
+CHECK_EVERY = 10  # sweeps between two looks at the bounds
 
 SLOW_FROM_SWEEPS = 100  # leave plain sweeps alone where they need no more than this
 ATTEMPTS = 3
 PASSES = 100
 MEMORY = 8
 GIVE_UP_AFTER_RESTARTS = 4
+
+
+class Iteration(Protocol):
+    """One structure with its parameters, ready to be swept."""
+
+    values: Floats
+
+    def sweep(self, gain: Floats, count: int) -> tuple[Floats, Floats]:
+        """``count`` damped sweeps; min and max of T h - h per part for the h before the last."""
+
+
+Found = tuple[Floats, Floats, Floats, int, bool]  # lower, upper, values, sweeps, converged
+
+
+def plain(
+    iteration: Iteration,
+    tolerance: float,
+    max_sweeps: int,
+    progress: Progress | None = None,
+    sweeps: int = 0,
+    patience: Callable[[int, float], bool] | None = None,
+) -> Found:
+    """Plain sweeps until the bounds are within the tolerance, or ``patience`` runs out."""
+    lower, upper = iteration.sweep(np.zeros(1), 1)
+    sweeps += 1
+    while (width := float((upper - lower).max())) > tolerance and sweeps < max_sweeps:
+        if patience is not None and not patience(sweeps, width):
+            break
+        count = min(CHECK_EVERY, max_sweeps - sweeps)
+        lower, upper = iteration.sweep(0.5 * (lower + upper), count)
+        sweeps += count
+        if progress is not None:
+            progress(sweeps, float((upper - lower).max()))
+    return lower, upper, iteration.values, sweeps, width <= tolerance
 
 
 def accelerated(
@@ -43,7 +78,7 @@ def accelerated(
         before = iteration.values.copy()
         width = float((upper - lower)[0])
         passes = _extrapolate(iteration, float(0.5 * (lower + upper)[0]), 0.3 * tolerance)
-        low, high = iteration.bounded_sweep(0.5 * (lower + upper))
+        low, high = iteration.sweep(0.5 * (lower + upper), 1)
         if not float((high - low)[0]) < width:
             iteration.values[:] = before
         patience = _Patience(tolerance) if attempt + 1 < ATTEMPTS else None
@@ -102,11 +137,8 @@ class _Pass:
 
     def read(self, gain: float) -> Floats:
         """The point at which plain sweeps have arrived."""
-        from restive._kernels import sweeps
-
         run = self.iteration
-        sweeps.read_entries(run.values, run.entries, run.layout)
-        return self._point(run.entries, run.values[self.corners], gain)
+        return self._point(run.read_entries(run.entries), run.values[self.corners], gain)
 
     def _point(self, entries: Floats, corners: Floats, gain: float) -> Floats:
         level = entries.mean()  # values matter up to a constant only
