@@ -246,6 +246,7 @@ def test_threads_give_the_same_bytes(optimistic, monkeypatch):
             alone = solve(structure, parameters, tolerance=1e-9)
             with monkeypatch.context() as patch:
                 patch.setattr(restive._iteration, "THREADS_FROM_PAIRS", 0)
+                patch.setenv("RESTIVE_THREADS", "3")
                 together = solve(structure, parameters, tolerance=1e-9)
             assert alone.values.tobytes() == together.values.tobytes()
             assert alone.lower.tobytes() == together.lower.tobytes()
