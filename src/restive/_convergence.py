@@ -26,10 +26,11 @@ Progress = Callable[[int, float], None]
 CHECK_EVERY = 10  # sweeps between two looks at the bounds
 
 SLOW_FROM_SWEEPS = 100  # leave plain sweeps alone where they need no more than this
-ATTEMPTS = 3
-PASSES = 100
+COARSE_FIRST_FROM_PAIRS = 50_000
+ATTEMPTS = 2
+PASSES = 200
 MEMORY = 8
-GIVE_UP_AFTER_RESTARTS = 4
+GIVE_UP_AFTER = 8
 
 
 class Iteration(Protocol):
@@ -67,10 +68,26 @@ def plain(
 
 
 def accelerated(
-    iteration: BanditIteration, tolerance: float, max_sweeps: int, progress: Progress | None
+    iteration: BanditIteration,
+    tolerance: float,
+    max_sweeps: int,
+    progress: Progress | None,
+    restart: Callable[[], tuple[Floats, int]] | None = None,
 ) -> Found:
-    """Plain sweeps; where they turn out slow, extrapolation in between."""
-    found = plain(iteration, tolerance, max_sweeps, progress, 0, _Patience(tolerance))
+    """Plain sweeps; where they turn out slow, extrapolation in between.
+
+    restart: gives values to start from (a coarser problem's) and the sweeps they took; asked at
+    once where a sweep is expensive, else when plain sweeps turn out slow.
+    """
+    sweeps = 0
+    if restart is not None and iteration.pairs >= COARSE_FIRST_FROM_PAIRS:
+        iteration.values[:], sweeps = restart()
+        restart = None
+    found = plain(iteration, tolerance, max_sweeps, progress, sweeps, _Patience(tolerance))
+    if restart is not None and not found[4] and found[3] < max_sweeps:
+        iteration.values[:], sweeps = restart()
+        sweeps += found[3]
+        found = plain(iteration, tolerance, max_sweeps, progress, sweeps, _Patience(tolerance))
     for attempt in range(ATTEMPTS):
         lower, upper, _, sweeps, converged = found
         if converged or sweeps >= max_sweeps:
@@ -95,9 +112,9 @@ class _Patience:
 
     def __call__(self, sweeps: int, width: float) -> bool:
         self.widths.append(width)
-        if len(self.widths) < 4:
+        if len(self.widths) < 3:
             return True
-        pace = np.log(self.widths[-1] / self.widths[-3]) / (2 * CHECK_EVERY)
+        pace = np.log(self.widths[-1] / self.widths[-2]) / CHECK_EVERY
         if pace >= 0:
             return False
         return bool(np.log(self.tolerance / width) / pace < SLOW_FROM_SWEEPS)
@@ -109,20 +126,19 @@ def _extrapolate(iteration: BanditIteration, gain: float, target: float) -> int:
     point = step.read(gain)
     duration = step.duration(point)
     history = _History(len(point))
-    best, best_error, restarts = point, np.inf, 0
-    for passes in range(2, PASSES + 2):
+    before, failures = np.inf, 0
+    passes = 2
+    while passes < PASSES:
+        passes += 1
         image, residual, error = step(point, duration)
         if error <= target:
-            return passes
-        if not error < 4 * best_error:
-            restarts += 1
-            if restarts > GIVE_UP_AFTER_RESTARTS:
-                return passes
-            point, best_error = best, np.inf
+            break
+        if not error < 4 * before:  # the policy has changed: the past no longer tells
+            failures += 1
+            if failures > GIVE_UP_AFTER or not np.isfinite(error):
+                break
             history.clear()
-            continue
-        if error < best_error:
-            best, best_error = image, error
+        before = error
         point = history.extrapolate(image, residual)
     return passes
 

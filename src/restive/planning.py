@@ -15,7 +15,7 @@ from restive import chains
 from restive.bandit import Arm, Bandit
 from restive.errors import TooLargeError
 from restive.representation import Representation
-from restive.solver import Solution, solve
+from restive.solver import Solution, refine, solve
 from restive.structured import Parameters
 
 __all__ = ["Forecast", "Plan", "bandit_parameters", "forecast", "plan"]
@@ -342,21 +342,6 @@ def _rounding(rep: Representation, values: Floats) -> float:
     scale = 1.0 + max(float(np.abs(rep.block(values, last)).max()) for last in range(rep.n_arms))
     table = rep.max_support * np.log2(2.0 + max(rep.n_ages))
     return float(np.finfo(np.float64).eps * scale * (8 + 2 * rep.max_support + 2 * table))
-
-
-def refine(coarse: Representation, values: Floats, fine: Representation) -> Floats:
-    """Values of a representation read off a coarser one, as a start for its solution."""
-    from restive._iteration import fill_ghosts
-
-    fresh = np.zeros(int(fine.layout.block[-1]))
-    for last in range(fine.n_arms):
-        index = [np.arange(size) for size in fine.sizes]
-        for j, ages in enumerate(fine.block_ages(last)):
-            stored = np.array([coarse.stored_age(j, int(age)) for age in ages]) - 1
-            index.append(stored * 0 if j == last else stored - coarse.layout.first[j])
-        fine.block(fresh, last)[...] = coarse.block(values, last)[np.ix_(*index)]
-    fill_ghosts(fine, fresh)
-    return fresh
 
 
 def caps_for_error(bandit: Bandit, error: float) -> tuple[int, ...]:

@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 from restive.representation import Representation
 from restive.structured import Parameters, StructuredMDP
 
-__all__ = ["Progress", "Solution", "solve"]
+__all__ = ["Progress", "Solution", "refine", "solve"]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, float], None]  # (sweeps so far, width of the gain bounds)
+
+COARSEST_CAP = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +95,54 @@ def solve(
         found = plain(ArrayIteration(structure, parameters, start), tolerance, max_sweeps, progress)
     else:
         iteration = BanditIteration(structure, parameters, start)
-        search = accelerated if accelerate and iteration.can_propagate else plain
-        found = search(iteration, tolerance, max_sweeps, progress)
+        if accelerate and iteration.can_propagate:
+
+            def restart() -> tuple[Floats, int]:
+                return _solve_coarser(structure, parameters, tolerance)
+
+            useful = start is None and max(structure.caps) > COARSEST_CAP
+            found = accelerated(
+                iteration, tolerance, max_sweeps, progress, restart if useful else None
+            )
+        else:
+            found = plain(iteration, tolerance, max_sweeps, progress)
     return Solution(*found, perf_counter() - began)
+
+
+def _solve_coarser(
+    structure: Representation, parameters: Parameters, tolerance: float
+) -> tuple[Floats, int]:
+    """Start values from the same problem with a quarter of the ages, and the sweeps they took."""
+    caps = [min(cap, max(COARSEST_CAP, cap // 4)) for cap in structure.caps]
+    coarse = Representation(structure.sizes, caps)
+    kept = np.concatenate(
+        [
+            structure.color_grid(j)[:, [*range(cap - 1), -1]].ravel()
+            for j, cap in enumerate(coarse.caps)
+        ]
+    )
+    part = Parameters(
+        parameters.optimistic_rewards[kept],
+        parameters.probabilities[kept],
+        radii=None if parameters.radii is None else parameters.radii[kept],
+    )
+    solution = solve(coarse, part, tolerance=tolerance)
+    return refine(coarse, solution.values, structure), solution.sweeps
+
+
+def refine(coarse: Representation, values: Floats, fine: Representation) -> Floats:
+    """Values of a representation read off a coarser one, as a start for its solution."""
+    from restive._iteration import fill_ghosts
+
+    fresh = np.zeros(int(fine.layout.block[-1]))
+    for last in range(fine.n_arms):
+        index = [np.arange(size) for size in fine.sizes]
+        for j, ages in enumerate(fine.block_ages(last)):
+            stored = np.array([coarse.stored_age(j, int(age)) for age in ages]) - 1
+            index.append(stored * 0 if j == last else stored - coarse.layout.first[j])
+        fine.block(fresh, last)[...] = coarse.block(values, last)[np.ix_(*index)]
+    fill_ghosts(fine, fresh)
+    return fresh
 
 
 def _check(structure: Representation | StructuredMDP, parameters: Parameters) -> None:

@@ -197,8 +197,9 @@ def optimistic_many(
                 side_other = 1.0 if rank + 1 < place else -1.0
                 other = start + uint64(order[rank + 1]) * stride + q
             for k in range(length):
+                out[cell + k] += w * values[here + k] + w_other * values[other + k]
+            for k in range(length):  # apart: the compiler compares only so many rows for overlap
                 value, second = values[here + k], values[other + k]
-                out[cell + k] += w * value + w_other * second
                 late = max(side * (value - values[pivot + k]), value - values[top + k])
                 late = max(late, side_other * (second - values[pivot + k]))
                 wrong[k] = max(wrong[k], max(late, second - values[top + k]))

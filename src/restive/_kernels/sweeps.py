@@ -145,7 +145,7 @@ def sweep_task(
     columns = lay.row[i] if want_bounds else 0
     low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
     which = np.zeros(size, dtype=np.uint64)
-    fused = not want_bounds and not descending and z_size == 2
+    fused = not want_bounds and z_size == 2
     pair = fused and size == 2 and n_outer and lay.sizes[outer[i, 0]] == 2
     held = np.empty(size * lay.row[i])
     if descending:
@@ -170,7 +170,8 @@ def sweep_task(
             at, best = first, first + length
             color = lay.colors[i] + s * lay.stored[i]
             done = 0
-            if face and descending:
+            solving = face and descending
+            if solving:
                 for q in range(n):
                     out[at + q] = -1e300
             elif pair:
@@ -223,14 +224,14 @@ def sweep_task(
                     arm = outer[i, k]
                     place += states[task, arm] * entry_state[i, z, arm]
                     place += ahead[arm] * entry_age[i, z, arm]
-                if fused:
+                if fused and not solving:
                     finish_two(target, row, out, at, entries, uint64(place), row_chances,
                                row_rewards, row_radii, table, extended, step, gain, n)  # fmt: skip
                 else:
                     at, best = best, at
                     switch_row(out, at, best, entries, uint64(place), z_size, row_chances,
                                row_rewards, row_radii, table, extended, n, order)  # fmt: skip
-            if face and descending:
+            if solving:
                 which[s] = at
             else:
                 if want_bounds:
