@@ -1,8 +1,76 @@
-"""restive: restless Markov bandits, planned exactly and learned."""
+"""restive: restless Markov bandits, planned exactly and learned.
 
-from restive.bandit import Arm, Bandit
-from restive.errors import ProblemError, RestiveError, TooLargeError
+The names below are loaded when they are first used, so that ``import restive`` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from restive.bandit import Arm, Bandit
+    from restive.errors import ProblemError, RestiveError, TooLargeError
+    from restive.evaluation import Value, evaluate
+    from restive.files import dump_problem, load_problem, parse_problem
+    from restive.planning import Plan, forecast, plan
+    from restive.representation import Representation
+    from restive.solver import Solution, solve
+    from restive.structured import Parameters, StructuredMDP
 
 __version__ = "0.1.0"
 
-__all__ = ["Arm", "Bandit", "ProblemError", "RestiveError", "TooLargeError", "__version__"]
+_HOMES = {
+    "Arm": "bandit",
+    "Bandit": "bandit",
+    "Parameters": "structured",
+    "Plan": "planning",
+    "ProblemError": "errors",
+    "Representation": "representation",
+    "RestiveError": "errors",
+    "Solution": "solver",
+    "StructuredMDP": "structured",
+    "TooLargeError": "errors",
+    "Value": "evaluation",
+    "dump_problem": "files",
+    "evaluate": "evaluation",
+    "forecast": "planning",
+    "load_problem": "files",
+    "parse_problem": "files",
+    "plan": "planning",
+    "solve": "solver",
+}
+
+__all__ = [
+    "Arm",
+    "Bandit",
+    "Parameters",
+    "Plan",
+    "ProblemError",
+    "Representation",
+    "RestiveError",
+    "Solution",
+    "StructuredMDP",
+    "TooLargeError",
+    "Value",
+    "__version__",
+    "dump_problem",
+    "evaluate",
+    "forecast",
+    "load_problem",
+    "parse_problem",
+    "plan",
+    "solve",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'restive' has no attribute {name!r}")
+    value = getattr(import_module(f"restive.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
