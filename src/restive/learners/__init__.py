@@ -1,0 +1,160 @@
+"""Learners: Algorithm 2 with its extensions, and yardsticks; by name for the command line.
+
+Listing them imports neither NumPy nor numba.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from restive.errors import Fault, ProblemError
+from restive.parameters import Parameter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+
+    from restive.bandit import Bandit
+    from restive.learners.colored_ucrl2 import ColoredUCRL2
+    from restive.learners.contract import Learner, check_learner
+    from restive.learners.restless import RestlessLearner
+    from restive.learners.unknown import Inputs
+
+__all__ = [
+    "LEARNERS",
+    "ColoredUCRL2",
+    "Inputs",
+    "Learner",
+    "LearnerEntry",
+    "RestlessLearner",
+    "check_learner",
+    "load_learner",
+    "make_learner",
+]
+
+_WHERE = {
+    "ColoredUCRL2": "colored_ucrl2",
+    "Inputs": "unknown",
+    "Learner": "contract",
+    "RestlessLearner": "restless",
+    "check_learner": "contract",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        return getattr(import_module(f"restive.learners.{_WHERE[name]}"), name)
+    raise AttributeError(f"module 'restive.learners' has no attribute {name!r}")
+
+
+@dataclass(frozen=True)
+class LearnerEntry:
+    """A learner that can be built by name for a bandit."""
+
+    name: str
+    description: str
+    guarantee: str
+    parameters: tuple[Parameter, ...]
+    builder: str  # name in restive.learners.builders
+
+    def build(self, *arguments: Any, **options: Any) -> Learner:
+        function: Callable[..., Learner]
+        function = getattr(import_module("restive.learners.builders"), self.builder)
+        return function(*arguments, **options)
+
+
+def _unknown(default: bool) -> tuple[Parameter, ...]:
+    words = {
+        "horizon": "do without T: rounds of doubling length",
+        "mixing": "do without mixing times: guess log t, in rounds of doubling length",
+        "states": "do without state spaces: states join as they are seen",
+        "periods": "do without periods: lcm(1..|S|) for each arm",
+    }
+    return tuple(Parameter(f"unknown_{key}", "bool", default, text) for key, text in words.items())
+
+
+_BOUND = "regret against rho* of order sqrt(T) with probability 1 - delta (Theorem 2)"
+_TIMES = Parameter("mixing_times", "ints", None, "Tmix(1/4) of the arms, if not their own", 1)
+
+LEARNERS: dict[str, LearnerEntry] = {
+    entry.name: entry
+    for entry in (
+        LearnerEntry(
+            "colored-ucrl2",
+            "the restless bandits algorithm (Algorithm 2), constants as published",
+            f"{_BOUND}, given horizon, state spaces, mixing times and periods",
+            (*_unknown(False), _TIMES),
+            "algorithm_2",
+        ),
+        LearnerEntry(
+            "colored-ucrl2-unknown",
+            "Algorithm 2 without being told horizon, mixing times, states and periods",
+            f"{_BOUND}, with worse constants",
+            (*_unknown(True), _TIMES),
+            "algorithm_2_unknown",
+        ),
+        LearnerEntry(
+            "colored-ucrl2-keeping",
+            "the same, but samples are kept from round to round",
+            "confidence sets that hold with probability 1 - delta; no regret bound is proven",
+            (*_unknown(True), _TIMES),
+            "algorithm_2_keeping",
+        ),
+        LearnerEntry(
+            "optimal",
+            "knows the bandit and follows its plan: the yardstick",
+            "regret against rho* that does not grow",
+            (Parameter("tolerance", "float", 1e-6, "width of the plan's interval", 1e-12, 1),),
+            "optimal",
+        ),
+        LearnerEntry(
+            "best-arm",
+            "knows which single arm pays most and pulls it for ever",
+            "weak regret that does not grow; regret against rho* may grow linearly",
+            (),
+            "best_arm",
+        ),
+        LearnerEntry("round-robin", "pulls all arms in turn", "none", (), "round_robin"),
+    )
+}
+
+
+def make_learner(
+    name: str,
+    bandit: Bandit,
+    horizon: int | None,
+    delta: float = 0.05,
+    rng: int | np.random.Generator = 0,
+    **options: Any,
+) -> Learner:
+    """A learner by name for a bandit, told what its algorithm asks for and no more.
+
+    >>> from restive.problems import example1
+    >>> make_learner("colored-ucrl2", example1(), 10_000).representation.caps
+    (49, 49)
+    """
+    entry = LEARNERS.get(name)
+    if entry is None:
+        remedy = f"Learners are {', '.join(LEARNERS)}."
+        raise ProblemError([Fault("learner", "no such learner", name, remedy)])
+    known = {parameter.name: parameter for parameter in entry.parameters}
+    faults = [fault for key, value in options.items() if key in known
+              for fault in known[key].check(value)]  # fmt: skip
+    for key in options.keys() - known.keys():
+        remedy = f"Its options are {', '.join(known)}." if known else "It has no options."
+        faults.append(Fault(key, f"{name} has no such option", repr(options[key]), remedy))
+    if faults:
+        raise ProblemError(faults)
+    return entry.build(bandit, horizon, delta, rng, **options)
+
+
+def load_learner(path: str | Path) -> Learner:
+    """The learner that a ``save`` wrote, for those that need nothing but their settings."""
+    from restive.learners.builders import from_snapshot
+    from restive.learners.storage import read_snapshot
+
+    return from_snapshot(*read_snapshot(path))

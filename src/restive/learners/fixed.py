@@ -1,0 +1,137 @@
+"""Learners that know what to do: a plan's policy, one arm for ever, all arms in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.learners.contract import Learner
+from restive.learners.greedy import NEVER, GreedyPolicy, Sight
+from restive.learners.rules import FOREVER, Counts
+from restive.learners.storage import Snapshot
+from restive.learners.unknown import Labels
+from restive.planning import Plan, bandit_parameters
+
+__all__ = ["PlanPolicy", "RoundRobin", "SingleArm"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class PlanPolicy(Learner):
+    """Follows a plan of the true bandit, after one pull of each arm: what learners are measured by.
+
+    >>> from restive.planning import plan
+    >>> from restive.problems import example1
+    >>> PlanPolicy(plan(example1())).ask()
+    0
+    """
+
+    name = "optimal"
+    guarantee = "Knows the bandit: its regret against rho* does not grow."
+
+    def __init__(self, plan: Plan) -> None:
+        rep = plan.representation
+        self.n_arms = rep.n_arms
+        self.plan_caps = rep.caps
+        self.sight = Sight(rep.n_arms)
+        self.labels = Labels(rep.n_arms, rep.sizes)
+        self.policy = GreedyPolicy(rep, plan.values, bandit_parameters(plan.bandit, rep))
+        self._unused = Counts.none(rep)
+        self._limits = np.full(rep.n_colors, FOREVER)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"caps": list(self.plan_caps)}
+
+    def ask(self) -> int:
+        if not self.sight.complete:
+            return self.sight.states.index(NEVER)
+        return self.policy.arm(self.sight)
+
+    def tell(self, arm: int, state: Hashable, reward: float) -> None:
+        arm = self.check_arm(arm)
+        self.sight.note(arm, self.labels.number(arm, state))
+
+    def play_path(self, states: Ints, rewards: Floats) -> Ints:
+        count = states.shape[1]
+        first = 0
+        pulls = np.empty(count, dtype=np.int64)
+        while not self.sight.complete and first < count:
+            arm = pulls[first] = self.ask()
+            self.tell(int(arm), int(states[arm, first]), 0.0)
+            first += 1
+        if first < count:
+            self.policy.follow(self.sight, self._unused, self._limits, self.labels.table(states),
+                               states, rewards, pulls, first, count)  # fmt: skip
+        return pulls
+
+    def snapshot(self) -> Snapshot:
+        state = {"name": self.name, "settings": self.settings, "sight": self.sight.snapshot()}
+        return state, {}
+
+    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.check_origin(state)
+        self.sight.restore(state["sight"])
+
+
+class SingleArm(Learner):
+    """Pulls one arm for ever."""
+
+    name = "single-arm"
+    guarantee = "With the best arm its weak regret does not grow; its regret against rho* may."
+
+    def __init__(self, n_arms: int, arm: int) -> None:
+        self.n_arms = n_arms
+        self.arm = self.check_arm(arm)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"arm": self.arm}
+
+    def ask(self) -> int:
+        return self.arm
+
+    def tell(self, arm: int, state: Hashable, reward: float) -> None:
+        self.check_arm(arm)
+
+    def play_path(self, states: Ints, rewards: Floats) -> Ints:
+        return np.full(states.shape[1], self.arm)
+
+    def snapshot(self) -> Snapshot:
+        return {"name": self.name, "settings": self.settings}, {}
+
+    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.check_origin(state)
+
+
+class RoundRobin(Learner):
+    """Pulls all arms in turn, going on after the arm that was pulled last."""
+
+    name = "round-robin"
+    guarantee = "None: a yardstick."
+
+    def __init__(self, n_arms: int) -> None:
+        self.n_arms = n_arms
+        self._next = 0
+
+    def ask(self) -> int:
+        return self._next
+
+    def tell(self, arm: int, state: Hashable, reward: float) -> None:
+        self._next = (self.check_arm(arm) + 1) % self.n_arms
+
+    def play_path(self, states: Ints, rewards: Floats) -> Ints:
+        pulls = np.asarray((self._next + np.arange(states.shape[1])) % self.n_arms)
+        self._next = (self._next + len(pulls)) % self.n_arms
+        return pulls
+
+    def snapshot(self) -> Snapshot:
+        return {"name": self.name, "settings": self.settings, "next": self._next}, {}
+
+    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.check_origin(state)
+        self._next = int(state["next"])

@@ -1,0 +1,6 @@
+"""Simulation: worlds to act in, and runs of learners through them."""
+
+from restive.simulation.run import Run, play
+from restive.simulation.worlds import BanditWorld, RecordedWorld, StructuredWorld
+
+__all__ = ["BanditWorld", "RecordedWorld", "Run", "StructuredWorld", "play"]

@@ -1,0 +1,242 @@
+"""Worlds: paths of a bandit's arms, which ignore what is pulled, and structured MDPs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from restive.bandit import BETA_CONCENTRATION, Arm, Bandit
+from restive.errors import Fault, ProblemError
+from restive.structured import Parameters, StructuredMDP
+
+__all__ = ["BanditWorld", "RecordedWorld", "Seed", "StructuredWorld"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Block = tuple[Ints, Floats]  # states and rewards, both (K, steps)
+Seed = int | np.random.SeedSequence | np.random.Generator | None
+
+BLOCK = 1 << 15  # steps held in memory at a time
+
+
+class BanditWorld:
+    """A bandit's path: states and rewards of all arms, step by step, whatever is pulled.
+
+    The path follows from the seed alone: every learner meets the same one, a longer horizon only
+    continues it, and each arm has streams of its own, so that adding an arm changes no other.
+
+    >>> from restive.problems import example1
+    >>> states, rewards = next(BanditWorld(example1(), 7).blocks(4))
+    >>> states.shape, rewards.dtype
+    ((2, 4), dtype('float64'))
+    """
+
+    def __init__(self, bandit: Bandit, rng: Seed = 0) -> None:
+        self.bandit = bandit
+        self._seeds = seed_sequence(rng)
+
+    @property
+    def seed(self) -> int | list[int] | None:
+        """What the path follows from, for the record."""
+        return recorded_seed(self._seeds)
+
+    def blocks(self, horizon: int, size: int = BLOCK) -> Iterator[Block]:
+        """The path from its first step on, ``size`` steps at a time."""
+        walks = [
+            _ArmPath(arm, np.random.SeedSequence(self._seeds.entropy, spawn_key=(*key, j)))
+            for key in [self._seeds.spawn_key]
+            for j, arm in enumerate(self.bandit.arms)
+        ]
+        for begin in range(0, horizon, size):
+            steps = min(size, horizon - begin)
+            states = np.empty((len(walks), steps), dtype=np.int64)
+            rewards = np.empty((len(walks), steps))
+            for walk, path, paid in zip(walks, states, rewards, strict=True):
+                walk.fill(path, paid)
+            yield states, rewards
+
+    def record(self, horizon: int) -> RecordedWorld:
+        """The first ``horizon`` steps held in memory, for many learners to replay."""
+        states, rewards = zip(*self.blocks(horizon), strict=True)
+        return RecordedWorld(
+            np.concatenate(states, axis=1), np.concatenate(rewards, axis=1), self.bandit, self.seed
+        )
+
+
+class _ArmPath:
+    """One arm's chain and rewards, drawn from two streams of its own."""
+
+    def __init__(self, arm: Arm, seeds: np.random.SeedSequence) -> None:
+        self.arm = arm
+        self.moves, self.noise = (np.random.default_rng(child) for child in seeds.spawn(2))
+        self.heights = _heights(arm.transitions)
+        self.start = _heights(arm.initial_law)
+        self.state = -1
+
+    def fill(self, states: Ints, rewards: Floats) -> None:
+        from restive._kernels.play import chain_path
+
+        uniforms = self.moves.random(len(states))
+        self.state = chain_path(self.heights, self.start, uniforms, self.state, states)
+        means = self.arm.rewards[states]
+        rewards[:] = draw_rewards(means, self.arm.reward_noise, self.noise)
+
+
+def draw_rewards(means: Floats, noise: str, rng: np.random.Generator) -> Floats:
+    """Rewards with exactly these means: themselves, 0 or 1, or beta variables."""
+    if noise == "none":
+        return means
+    if noise == "bernoulli":
+        return np.asarray((rng.random(means.shape) < means).astype(np.float64))
+    sure = (means <= 0) | (means >= 1)
+    inside = np.where(sure, 0.5, means)
+    drawn = rng.beta(BETA_CONCENTRATION * inside, BETA_CONCENTRATION * (1 - inside))
+    return np.where(sure, means, drawn)
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedWorld:
+    """A path held in memory: drawn before, or measured; states and rewards are (K, n)."""
+
+    states: Ints
+    rewards: Floats
+    bandit: Bandit | None = None
+    seed: int | list[int] | None = None
+
+    def __post_init__(self) -> None:
+        if self.states.ndim != 2 or self.states.shape != self.rewards.shape:
+            shapes = f"{self.states.shape} and {self.rewards.shape}"
+            remedy = "Give one row per arm and one column per step in both."
+            fault = Fault("states, rewards", "not two tables of one shape", shapes, remedy)
+            raise ProblemError([fault])
+
+    def blocks(self, horizon: int, size: int = BLOCK) -> Iterator[Block]:
+        """As for a BanditWorld; refuses to go beyond the record."""
+        if horizon > self.states.shape[1]:
+            remedy = f"Play at most the {self.states.shape[1]} steps on record."
+            raise ProblemError([Fault("horizon", "longer than the record", str(horizon), remedy)])
+        for begin in range(0, horizon, size):
+            part = slice(begin, min(horizon, begin + size))
+            yield self.states[:, part], self.rewards[:, part]
+
+
+class StructuredWorld:
+    """An eps-structured MDP to act in: a law over outcomes and a mean reward for each pair.
+
+    laws: (N, A, B), or (C, B) per color. rewards: (N, A), or (C,). Rewards are 0 or 1 with these
+    means, or with reward_noise="none" the means themselves.
+    """
+
+    def __init__(
+        self, mdp: StructuredMDP, laws: ArrayLike, rewards: ArrayLike, rng: Seed = 0, *,
+        start: int = 0, reward_noise: Literal["none", "bernoulli"] = "bernoulli",
+    ) -> None:  # fmt: skip
+        self.mdp, self.start = mdp, start
+        self.laws = self._spread(laws, 2)
+        self.rewards = self._spread(rewards, 1)
+        self.noisy = reward_noise == "bernoulli"
+        self._seeds = seed_sequence(rng)
+        used = mdp.colors >= 0
+        sums = self.laws[used].sum(axis=-1)
+        if (self.laws[used] < 0).any() or not np.allclose(sums, 1.0, atol=1e-9):
+            remedy = "The probabilities of a pair's outcomes are not negative and sum to 1."
+            raise ProblemError([Fault("laws", "not probabilities", "", remedy)])
+        if ((self.rewards[used] < 0) | (self.rewards[used] > 1)).any():
+            raise ProblemError([Fault("rewards", "outside [0, 1]", "", "Rescale the rewards.")])
+
+    @property
+    def seed(self) -> int | list[int] | None:
+        return recorded_seed(self._seeds)
+
+    @cached_property
+    def epsilon(self) -> float:
+        """The eps of Definition 1: how far pairs of one color differ (L1 of laws, rewards)."""
+        widest = 0.0
+        for color in range(self.mdp.n_colors):
+            same = self.mdp.colors == color
+            laws, means = self.laws[same], self.rewards[same]
+            for k in range(len(means)):
+                widest = max(widest, float(np.abs(laws - laws[k]).sum(axis=1).max()))
+            widest = max(widest, float(np.ptp(means)) if len(means) else 0.0)
+        return widest
+
+    def gain(self, tolerance: float = 1e-6) -> float:
+        """rho*: the best average reward of the true MDP."""
+        from restive.solver import solve
+
+        pairs = np.full(self.mdp.colors.shape, -1, dtype=np.int64)
+        used = self.mdp.colors >= 0
+        pairs[used] = np.arange(used.sum())
+        truth = Parameters(self.rewards[used], self.laws[used])
+        return solve(StructuredMDP(pairs, self.mdp.successors), truth, tolerance=tolerance).gain
+
+    def begin(self) -> StructuredWalk:
+        """A run from the start; the random numbers are the same for every run."""
+        return StructuredWalk(self, np.random.default_rng(self._seeds))
+
+    def _spread(self, given: ArrayLike, trailing: int) -> Floats:
+        """Per pair, whether given per pair or per color."""
+        array = np.asarray(given, dtype=np.float64)
+        shape = self.mdp.successors.shape[: 1 + trailing]
+        if array.ndim == trailing and len(array) == self.mdp.n_colors:
+            array = array[self.mdp.colors]
+        if array.shape != shape:
+            remedy = f"Give one entry per color ({self.mdp.n_colors}) or per pair {shape}."
+            name = "laws" if trailing == 2 else "rewards"
+            raise ProblemError([Fault(name, "wrong shape", str(array.shape), remedy)])
+        return array
+
+
+class StructuredWalk:
+    """One run through a StructuredWorld; two random numbers a step, for outcome and reward."""
+
+    def __init__(self, world: StructuredWorld, rng: np.random.Generator) -> None:
+        self.state = world.start
+        self.successors = world.mdp.successors
+        self.heights = _heights(world.laws)
+        self.means, self.noisy = world.rewards, world.noisy
+        self._rng = rng
+
+    def uniforms(self, count: int) -> Floats:
+        return self._rng.random((count, 2))
+
+    def step(self, action: int) -> tuple[int, float]:
+        chance, luck = self.uniforms(1)[0]
+        outcome = int(np.searchsorted(self.heights[self.state, action], chance, side="right"))
+        reward = float(self.means[self.state, action])
+        if self.noisy:
+            reward = 1.0 if luck < reward else 0.0
+        self.state = int(self.successors[self.state, action, outcome])
+        return self.state, reward
+
+
+def _heights(laws: Floats) -> Floats:
+    """Cumulative sums along the last axis, above 1 from the last possible outcome on."""
+    heights = np.cumsum(laws, axis=-1)
+    after = np.flip(np.cumsum(np.flip(laws > 0, axis=-1), axis=-1), axis=-1)  # outcomes from here
+    heights[after <= 1] = 2.0
+    return np.ascontiguousarray(heights)
+
+
+def seed_sequence(rng: Seed) -> np.random.SeedSequence:
+    """The seeds a world draws from; a generator is asked for fresh ones."""
+    if isinstance(rng, np.random.SeedSequence):
+        return rng
+    if isinstance(rng, np.random.Generator):
+        return np.random.SeedSequence(rng.integers(0, 2**32, size=4).tolist())
+    return np.random.SeedSequence(rng)
+
+
+def recorded_seed(seeds: np.random.SeedSequence) -> int | list[int] | None:
+    """Entropy and spawn key as one number or a list, for JSON."""
+    entropy = seeds.entropy
+    numbers = [] if entropy is None else list(np.atleast_1d(np.array(entropy, dtype=object)))
+    numbers += list(seeds.spawn_key)
+    if len(numbers) == 1:
+        return int(numbers[0])
+    return [int(number) for number in numbers]
