@@ -22,7 +22,7 @@ FLOORS = [
     {"_iteration"},
     {"_convergence"},
     {"solver"},
-    {"planning", "evaluation", "indices"},
+    {"certificate", "planning", "evaluation", "diameter", "indices"},
     {"learners", "simulation"},
     {"experiments", "data"},
     {"report", "service", "integrations"},

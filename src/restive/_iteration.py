@@ -17,6 +17,7 @@ from restive.structured import Parameters, StructuredMDP
 Floats = NDArray[np.float64]
 
 DAMPING = 0.9  # step towards the backup; below 1, or periodic policies make values swing
+PERIODIC_DAMPING = 0.5  # long cycles of the arms themselves die out faster with this one
 THREADS_FROM_PAIRS = 2_000_000  # smaller sweeps are over before threads have woken up
 
 
@@ -67,6 +68,7 @@ class BanditIteration:
         self.n_classes = structure.n_classes
         # wrapping ages read what a sweep in place has overwritten already
         self.in_place = all(m == 1 for m in structure.periods)
+        self.damping = DAMPING if self.in_place else PERIODIC_DAMPING
         self._spare = self.values if self.in_place else np.zeros_like(self.values)
 
     @property
@@ -88,20 +90,20 @@ class BanditIteration:
     def sweep(self, gain: Floats, count: int) -> tuple[Floats, Floats]:
         if self.in_place and self.pairs < THREADS_FROM_PAIRS:
             sweeps.sweep_often(self.values, self.entries, self.layout, self.tables, self.extended,
-                               DAMPING, float(gain[0]), count, self.bounds)  # fmt: skip
+                               self.damping, float(gain[0]), count, self.bounds)  # fmt: skip
             return self.bounds[:, 0].min(keepdims=True), self.bounds[:, 1].max(keepdims=True)
         for _ in range(count - 1):
             if self.n_classes > 1:
                 self._sweep_by_class(gain)
             else:
-                self._run(self._spare, DAMPING, float(gain[0]), False)
+                self._run(self._spare, self.damping, float(gain[0]), False)
                 self.values, self._spare = self._spare, self.values
         return self._bounded_sweep(gain)
 
     def _bounded_sweep(self, gain: Floats) -> tuple[Floats, Floats]:
         if self.n_classes > 1:
             return self._sweep_by_class(gain)
-        self._run(self._spare, DAMPING, float(gain[0]), True)
+        self._run(self._spare, self.damping, float(gain[0]), True)
         self.values, self._spare = self._spare, self.values
         return self.bounds[:, 0].min(keepdims=True), self.bounds[:, 1].max(keepdims=True)
 
@@ -117,7 +119,7 @@ class BanditIteration:
             part = np.broadcast_to(rep.block_classes(last), change.shape)
             np.minimum.at(lower, part, change)
             np.maximum.at(upper, part, change)
-            new[...] = old + DAMPING * (change - gain[part])
+            new[...] = old + self.damping * (change - gain[part])
         fill_ghosts(rep, self._spare)
         self.values, self._spare = self._spare, self.values
         return lower, upper

@@ -13,15 +13,9 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from restive.bandit import Bandit
+from restive.certificate import bandit_parameters, row_errors
 from restive.errors import TooLargeError
-from restive.planning import (
-    Plan,
-    bandit_parameters,
-    caps_for_error,
-    check_tolerance,
-    memory_allowed,
-    row_errors,
-)
+from restive.planning import Plan, caps_for_error, check_tolerance, memory_allowed
 from restive.representation import Representation
 from restive.structured import Parameters
 
