@@ -149,18 +149,23 @@ def check_learner(
         raise ContractError("two learners from the same factory differ on the same observations")
     if _drive(factory(), data, asks=3) != first:
         raise ContractError("asking more often changes what the learner does")
-    half = steps // 2
-    early = factory()
-    _drive(early, data[:half])
-    packed = _packed(early, half)
-    later = factory()
+    for cut in sorted({1, 2, steps // 5, steps // 2, 4 * steps // 5}):
+        _check_snapshot(factory, data, cut, first)
+
+
+def _check_snapshot(
+    factory: Callable[[], Learner], data: _Data, cut: int, expected: tuple[list[int], bytes]
+) -> None:
+    """A learner restored after ``cut`` steps, and the one it was taken of, go on as expected."""
+    early, later = factory(), factory()
+    _drive(early, data[:cut])
+    packed = _packed(early, cut)
     later.restore(*unpack(packed))
-    if _packed(later, half) != packed:
-        raise ContractError(f"restore at step {half} does not bring back the same snapshot")
+    if _packed(later, cut) != packed:
+        raise ContractError(f"restore at step {cut} does not bring back the same snapshot")
     for name, learner in (("restored", later), ("original", early)):
-        pulls, end = _drive(learner, data[half:])
-        if (first[0][half:], first[1]) != (pulls, end):
-            raise ContractError(f"the {name} learner goes on differently after a snapshot")
+        if _drive(learner, data[cut:]) != (expected[0][cut:], expected[1]):
+            raise ContractError(f"the {name} learner goes on differently after step {cut}")
 
 
 _Data = list[tuple[int | None, list[int], float]]

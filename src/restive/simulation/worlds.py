@@ -218,8 +218,9 @@ class StructuredWalk:
 def _heights(laws: Floats) -> Floats:
     """Cumulative sums along the last axis, above 1 from the last possible outcome on."""
     heights = np.cumsum(laws, axis=-1)
-    after = np.flip(np.cumsum(np.flip(laws > 0, axis=-1), axis=-1), axis=-1)  # outcomes from here
-    heights[after <= 1] = 2.0
+    possible = laws > 0
+    from_here = np.flip(np.cumsum(np.flip(possible, axis=-1), axis=-1), axis=-1)
+    heights[from_here - possible == 0] = 2.0  # nothing comes after it: rounding cannot pass it
     return np.ascontiguousarray(heights)
 
 
