@@ -138,6 +138,24 @@ def test_example_3_is_lost_on_the_myopic_policy():
     assert plan(example3(0.1)).gain > 0.64
 
 
+def test_myopic_ties_go_to_the_arm_pulled_last():
+    """T, then a fair toss for two steps of 1 or of 0; beside it 1/2 for ever.
+
+    All is a tie but the step after the toss, so myopic play leaves once for good and earns 1/2.
+    Ties to the first arm would bring it back, for 7/12.
+    """
+    p = np.zeros((5, 5))
+    p[0, [1, 2]] = 0.5
+    p[[1, 2, 3, 4], [3, 4, 0, 0]] = 1.0
+    toss, half = Arm(p, [0.5, 1, 0, 1, 0]), Arm([[1.0]], [0.5])
+    assert evaluate(Bandit([toss, half]), "myopic").gain == pytest.approx(1 / 2, abs=1e-12)
+
+    def comes_back(states: tuple[int, ...], ages: tuple[int, ...]) -> int:
+        return 1 if ages[0] == 1 and states[0] == 2 else 0
+
+    assert evaluate(Bandit([toss, half]), comes_back).gain == pytest.approx(7 / 12, abs=1e-12)
+
+
 @pytest.mark.parametrize(
     ("bandit", "policy"),
     [
