@@ -279,6 +279,10 @@ def test_known_state_spaces_are_held_to():
             learner.tell(0, state, 0.0)
     with pytest.raises(ProblemError, match="no such arm"):
         learner.tell(2, 0, 0.0)
+    for reward in (1.5, -0.1, float("nan")):
+        with pytest.raises(ProblemError, match="Rescale"):
+            learner.tell(0, 0, reward)
+    assert learner.sight.steps == 0
     with pytest.raises(ProblemError, match="no such state"):
         learner.play_path(np.full((2, 5), 2), np.zeros((2, 5)))
 
@@ -441,3 +445,11 @@ def test_unknown_periods_find_the_good_arm_of_each_phase():
     late = (run.rewards[-1] - run.rewards[half]) / (100_000 - run.times[half])
     assert late > 0.9  # the better arm of each phase always pays; single arms pay 3/4 on average
     assert max(arm.gain for arm in bandit.arms) == 0.75
+
+
+def test_of_arms_worth_the_same_the_first_is_pulled():
+    learner = make_learner("colored-ucrl2", example1(0.1), 1000)
+    for arm in (0, 1):
+        learner.tell(arm, 0, 0.0)
+    assert learner.engine.gain == (1.0, 1.0)  # every model is possible: all arms promise 1
+    assert learner.ask() == 0

@@ -126,6 +126,11 @@ def test_a_record_replays_and_refuses_to_go_on():
         next(record.blocks(40_001))
     with pytest.raises(ProblemError, match="one row per arm"):
         RecordedWorld(states, rewards[:, 1:])
+    with pytest.raises(ProblemError, match="from 0 on"):
+        RecordedWorld(states - 1, rewards)
+    for shift in (0.5, np.nan):
+        with pytest.raises(ProblemError, match="Rescale"):
+            RecordedWorld(states, rewards + shift)
 
 
 class Spy(Learner):

@@ -11,10 +11,11 @@ END, LIMIT, UNKNOWN = 0, 1, 2  # why an episode's loop returned
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def chain_path(heights, start, uniforms, state, out):
-    """A chain by inversion: out[t] is drawn from heights[state], the first one from ``start``.
+def chain_path(heights, start, means, uniforms, state, states, rewards):
+    """A chain by inversion: states[t] is drawn from heights[state], the first one from ``start``.
 
-    state: the one before the path, or -1. heights: (S, S) cumulative rows. Returns the last state.
+    state: the one before the path, or -1. heights: (S, S) cumulative rows. rewards[t] is the mean
+    reward of states[t]. Returns the last state.
     """
     for t in range(len(uniforms)):
         u = uniforms[t]
@@ -26,7 +27,8 @@ def chain_path(heights, start, uniforms, state, out):
             while u >= heights[state, k]:
                 k += 1
         state = k
-        out[t] = k
+        states[t] = k
+        rewards[t] = means[k]
     return state
 
 

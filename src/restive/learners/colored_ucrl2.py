@@ -62,7 +62,7 @@ class StructuredLearner(Learner):
         return int(self.policy[self.state])
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        action = self.check_arm(arm)
+        action, paid = self.check_arm(arm), self.check_reward(reward)
         color = int(self.mdp.colors[self.state, action])
         leads = np.flatnonzero(self.mdp.successors[self.state, action] == state)
         if color < 0 or not len(leads):
@@ -71,7 +71,7 @@ class StructuredLearner(Learner):
             )
             found = f"action {action}, state {state!r}"
             raise ProblemError([Fault("tell", "not in this MDP", found, remedy)])
-        self.engine.counts.add(color, int(leads[0]), float(reward))
+        self.engine.counts.add(color, int(leads[0]), paid)
         self.state = int(self.mdp.successors[self.state, action, leads[0]])
         self.steps += 1
         self._settle()

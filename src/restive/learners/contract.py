@@ -129,6 +129,12 @@ class Learner(ABC):
             raise ProblemError([Fault("arm", "no such arm", repr(arm), remedy)])
         return int(arm)
 
+    def check_reward(self, reward: float) -> float:
+        if not 0 <= reward <= 1:
+            remedy = "Rescale rewards to [0, 1], those of all arms alike."
+            raise ProblemError([Fault("reward", "outside [0, 1]", repr(reward), remedy)])
+        return float(reward)
+
 
 class ContractError(RestiveError, AssertionError):
     """A learner breaks the contract; the message says which clause, and when."""

@@ -122,14 +122,14 @@ class RestlessLearner(Learner):
         return self.policy.arm(self.sight)
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        arm = self.check_arm(arm)
+        arm, paid = self.check_arm(arm), self.check_reward(reward)
         number = self.labels.number(arm, state)
         grown = self.labels.sizes != self._rep.sizes
         if grown:
             self._rebuild(keep=True)
         if self.sight.states[arm] != NEVER:
             color = self._rep.color(arm, self.sight.states[arm], self.sight.age(arm))
-            self.engine.counts.add(color, number, float(reward))
+            self.engine.counts.add(color, number, paid)
             self.samples += 1
         self.sight.note(arm, number)
         if self.mode != "episode":

@@ -124,8 +124,8 @@ def play(
 def _play_structured(
     learner: Learner, world: StructuredWorld, steps: int, progress: Callable[[int], None] | None
 ) -> Run:
-    began, planned = perf_counter(), learner.planning_seconds
     gain = world.gain()
+    began, planned = perf_counter(), learner.planning_seconds
     rewards, walk = RewardSum(marks(steps)), world.begin()
     pulled = np.zeros(learner.n_arms, dtype=np.int64)
     while rewards.steps < steps:

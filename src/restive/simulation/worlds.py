@@ -82,9 +82,11 @@ class _ArmPath:
         from restive._kernels.play import chain_path
 
         uniforms = self.moves.random(len(states))
-        self.state = chain_path(self.heights, self.start, uniforms, self.state, states)
-        means = self.arm.rewards[states]
-        rewards[:] = draw_rewards(means, self.arm.reward_noise, self.noise)
+        self.state = chain_path(
+            self.heights, self.start, self.arm.rewards, uniforms, self.state, states, rewards
+        )
+        if self.arm.reward_noise != "none":
+            rewards[:] = draw_rewards(rewards, self.arm.reward_noise, self.noise)
 
 
 def draw_rewards(means: Floats, noise: str, rng: np.random.Generator) -> Floats:
@@ -114,6 +116,12 @@ class RecordedWorld:
             remedy = "Give one row per arm and one column per step in both."
             fault = Fault("states, rewards", "not two tables of one shape", shapes, remedy)
             raise ProblemError([fault])
+        if self.states.min(initial=0) < 0:
+            remedy = "Number the states of each arm from 0 on."
+            raise ProblemError([Fault("states", "negative", str(self.states.min()), remedy)])
+        if not ((self.rewards >= 0) & (self.rewards <= 1)).all():
+            remedy = "Rescale the rewards of all arms alike, and leave no gaps."
+            raise ProblemError([Fault("rewards", "outside [0, 1]", "", remedy)])
 
     def blocks(self, horizon: int, size: int = BLOCK) -> Iterator[Block]:
         """As for a BanditWorld; refuses to go beyond the record."""

@@ -1,0 +1,1 @@
+"""Rivals: learners from the literature, each as its paper has it."""

@@ -1,0 +1,208 @@
+"""Explore first, then follow one policy for ever: explore-then-plan, and what such learners share.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from math import ceil
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.bandit import Arm, Bandit
+from restive.chains import communicating_classes
+from restive.learners.contract import Learner
+from restive.learners.greedy import NEVER, Sight
+from restive.learners.rivals.following import Follower, PlanFollower, plan_model
+from restive.learners.storage import Snapshot
+from restive.learners.unknown import Labels
+from restive.theory.confidence import require, require_horizon
+
+__all__ = ["Committing", "ExploreThenPlan", "estimated_arm", "explore_then_plan"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Committing(Learner):
+    """Explores arms one at a time, then commits to a policy made of what it saw.
+
+    Transitions are counted where an arm is pulled twice in a row; once it has committed nothing
+    is counted any more.
+    """
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self.sizes = tuple(int(size) for size in sizes)
+        self.n_arms = len(self.sizes)
+        width = max(self.sizes)
+        self.sight = Sight(self.n_arms)
+        self.labels = Labels(self.n_arms, self.sizes)
+        self.moves = np.zeros((self.n_arms, width, width), dtype=np.int64)
+        self.visits = np.zeros((self.n_arms, width), dtype=np.int64)
+        self.paid = np.zeros((self.n_arms, width))
+        self.follower: Follower | None = None
+        self.committed_at = 0  # steps of exploration
+        self._seconds = 0.0
+
+    @abstractmethod
+    def exploring(self) -> tuple[int, int, int] | None:
+        """What to explore: (arm, most pulls, target); None once exploration is over.
+
+        The arm is pulled until one of the two is reached: so many pulls, or each of its states
+        left ``target`` times (if that is above 0).
+        """
+
+    @abstractmethod
+    def commit(self) -> Follower:
+        """The policy to follow from here on, from the counts."""
+
+    @property
+    def episodes(self) -> tuple[int, ...]:
+        return () if self.follower is None else (self.committed_at + 1,)
+
+    @property
+    def planning_seconds(self) -> float:
+        return self._seconds
+
+    def ask(self) -> int:
+        if self.follower is not None:
+            return self.follower.arm(self.sight)
+        wanted = self.exploring()
+        return 0 if wanted is None else wanted[0]
+
+    def tell(self, arm: int, state: Hashable, reward: float) -> None:
+        arm = self.check_arm(arm)
+        number = self.labels.number(arm, state)
+        if self.follower is None:
+            before = self._just_seen(arm)
+            if before != NEVER:
+                self.moves[arm, before, number] += 1
+            self.visits[arm, number] += 1
+            self.paid[arm, number] += float(reward)
+        self.sight.note(arm, number)
+        self._settle()
+
+    def play_path(self, states: Ints, rewards: Floats) -> Ints:
+        from restive._kernels.rivals_policy import explore
+
+        self.labels.table(states)
+        pulls = np.empty(states.shape[1], dtype=np.int64)
+        step, count = 0, len(pulls)
+        while step < count and self.follower is None:
+            wanted = self.exploring()
+            assert wanted is not None
+            arm, most, target = wanted
+            size = self.sizes[arm]
+            after = explore(
+                states[arm], rewards[arm], step, min(count, step + most), self._just_seen(arm),
+                target, self.moves[arm, :size, :size], self.visits[arm], self.paid[arm],
+            )  # fmt: skip
+            pulls[step:after] = arm
+            self.sight.steps += after - step - 1
+            self.sight.note(arm, int(states[arm, after - 1]))
+            step = int(after)
+            self._settle()
+        if self.follower is not None:
+            self.follower.follow(self.sight, states, rewards, pulls, step, count)
+        return pulls
+
+    def _just_seen(self, arm: int) -> int:
+        return self.sight.states[arm] if self.sight.age(arm) == 1 else NEVER
+
+    def _settle(self) -> None:
+        if self.follower is None and self.exploring() is None:
+            self.committed_at = self.sight.steps
+            self._follow()
+
+    def _follow(self) -> None:
+        clock = perf_counter()
+        self.follower = self.commit()
+        self._seconds += perf_counter() - clock
+
+    def snapshot(self) -> Snapshot:
+        state = {
+            "name": self.name,
+            "settings": self.settings,
+            "sight": self.sight.snapshot(),
+            "committed_at": self.committed_at,
+            "committed": self.follower is not None,
+        }
+        arrays = {"moves": self.moves, "visits": self.visits, "paid": self.paid}
+        return state, {name: array.copy() for name, array in arrays.items()}
+
+    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.check_origin(state)
+        self.sight.restore(state["sight"])
+        self.moves, self.visits = arrays["moves"].copy(), arrays["visits"].copy()
+        self.paid = arrays["paid"].copy()
+        self.committed_at = int(state["committed_at"])
+        self.follower = None
+        if state["committed"]:
+            self._follow()  # the counts have not changed since: the same policy again
+
+
+class ExploreThenPlan(Committing):
+    """Explores for about c T^(2/3) steps, plans once for the estimated bandit, follows the plan.
+
+    The textbook scheme (Lattimore, Szepesvari 2020, "Bandit algorithms", chapter 6), with a
+    planner. Regret: against rho*, of order T^(2/3) where the plan depends smoothly on the chains.
+    Assumes: horizon and state spaces known. Parameters: share c = 1, the standard choice. Each
+    arm is pulled in one block of ceil(c T^(2/3) / K), at least 2, so that one-step transitions are
+    seen; chains and rewards are sample means.
+
+    A chain estimated as reducible gets 1/S of a sample for every transition; a state never seen
+    pays its arm's mean reward.
+    """
+
+    name = "explore-then-plan"
+    guarantee = "Regret against rho* of order T^(2/3), up to logarithms; no proof for this version."
+
+    def __init__(self, sizes: Sequence[int], horizon: int, share: float = 1.0) -> None:
+        super().__init__(sizes)
+        self.horizon = require_horizon(horizon)
+        require(share > 0, "share", share, "Give a positive multiple of T^(2/3).")
+        self.share = float(share)
+        self.block = max(2, ceil(self.share * self.horizon ** (2 / 3) / self.n_arms))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"sizes": list(self.sizes), "horizon": self.horizon, "share": self.share}
+
+    def exploring(self) -> tuple[int, int, int] | None:
+        for arm, seen in enumerate(self.visits.sum(axis=1).tolist()):
+            if seen < self.block:
+                return arm, self.block - seen, 0
+        return None
+
+    def commit(self) -> Follower:
+        arms = [
+            estimated_arm(self.moves[j, :size, :size], self.visits[j, :size], self.paid[j, :size])
+            for j, size in enumerate(self.sizes)
+        ]
+        return PlanFollower(plan_model(Bandit(arms), self.horizon))
+
+
+def estimated_arm(moves: Ints, visits: Ints, paid: Floats) -> Arm:
+    """Sample means of one arm's chain and rewards; see ExploreThenPlan for the corners."""
+    weights = moves.astype(np.float64)
+    if (weights.sum(axis=1) == 0).any() or len(communicating_classes(_rows(weights))) > 1:
+        weights += 1 / len(weights)
+    overall = paid.sum() / max(1, visits.sum())
+    means = np.where(visits > 0, paid / np.maximum(1, visits), overall)
+    return Arm(_rows(weights), np.clip(means, 0.0, 1.0))
+
+
+def _rows(weights: Floats) -> Floats:
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def explore_then_plan(
+    bandit: Bandit, horizon: int | None, delta: float, rng: int | np.random.Generator,
+    share: float = 1.0,
+) -> ExploreThenPlan:  # fmt: skip
+    require(horizon is not None, "horizon", horizon, "This learner needs the number of steps.")
+    assert horizon is not None
+    return ExploreThenPlan(bandit.n_states, horizon, share)

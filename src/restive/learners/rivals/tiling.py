@@ -1,0 +1,234 @@
+"""The tiling algorithm (Filippi, Cappe, Garivier): explore until one policy is clearly the best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, log, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.bandit import Arm, Bandit
+from restive.errors import Fault, ProblemError
+from restive.learners.rivals.committing import Committing
+from restive.learners.rivals.following import Follower, IndexTables, myopic_tables
+from restive.learners.storage import Snapshot
+from restive.representation import Representation
+from restive.theory.confidence import require, require_horizon
+
+__all__ = ["Tiling", "applicable", "best_waits", "build"]
+
+Floats = NDArray[np.float64]
+
+LONGEST_WAIT = 64
+NEVER_AGAIN = 0  # in place of a wait: the channel is not sensed any more
+GRID = 5  # points along each side of the confidence rectangle
+GROWTH = 1.1  # by which the samples grow between two looks at the rectangle
+
+
+@dataclass(frozen=True)
+class Channels:
+    """What is known beforehand: which arm is explored, and what states and resting pay.
+
+    rewards: (2,) of the channel's states. rest: mean reward of the other arm in the single-channel
+    model, None where all arms are identical channels.
+    """
+
+    sizes: tuple[int, ...]
+    channel: int
+    rewards: tuple[float, float]
+    rest: float | None
+
+
+class Tiling(Committing):
+    """The tiling algorithm for two-state channels.
+
+    Filippi, Cappe, Garivier 2011: "Optimally sensing a single channel without prior information:
+    the tiling algorithm and regret bounds"; their report "Regret bounds for opportunistic channel
+    access" (2009) also treats identical channels. Each policy has a zone: the pairs
+    alpha = P(0,1), beta = P(1,1) for which it is optimal. The channel is sensed at every step until
+    the confidence rectangle around the estimates lies in one zone, or is so small that it lies in
+    a frontier zone; then that policy is followed to the end.
+
+    Single channel: one two-state arm beside an arm of independent states (resting, or a known
+    side income). Policies: after a 0 sense again w_0 steps later, after a 1 w_1 steps later, or
+    never. Identical channels: two zones, alpha < beta and alpha > beta, in both of which the
+    myopic policy is followed. Regret: against rho*, of order log T inside a zone and
+    T^(2/3) log(T)^(1/3) uniformly (single channel). Assumes: horizon and rewards known.
+
+    The papers' text could not be had: written from their abstracts and what is generally known of
+    them. Guessed: half-widths sqrt(log(T) / (6 N_s)), N_s transitions seen from s, and frontier
+    zones of half-width (log(T) / T)^(1/3): the pair that gives the bound above.
+
+    Deviation: a zone is told by the best policies on a grid of 5 x 5 points of the rectangle, waits
+    are at most 64 or for ever, and the rectangle is looked at when samples have grown by a tenth.
+    """
+
+    name = "tiling"
+    guarantee = (
+        "Single channel: regret against rho* of order log T inside a policy zone, "
+        "T^(2/3) log(T)^(1/3) uniformly. Identical channels: against the myopic policy."
+    )
+    deviation = "Deviation: zones are told on a grid, and constants had to be guessed."
+
+    def __init__(self, known: Channels, horizon: int) -> None:
+        super().__init__(known.sizes)
+        self.known = known
+        self.horizon = require_horizon(horizon)
+        self.frontier = (log(self.horizon) / self.horizon) ** (1 / 3)
+        self._look_at = 2  # pulls of the channel at which the rectangle is looked at
+        self._decided = False
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        known = self.known
+        return {"sizes": list(known.sizes), "channel": known.channel, "rest": known.rest,
+                "rewards": list(known.rewards), "horizon": self.horizon}  # fmt: skip
+
+    def exploring(self) -> tuple[int, int, int] | None:
+        if self._decided:
+            return None
+        return self.known.channel, max(1, self._look_at - self._pulled), 0
+
+    @property
+    def _pulled(self) -> int:
+        return int(self.visits[self.known.channel].sum())
+
+    def _settle(self) -> None:
+        if not self._decided and self._pulled >= self._look_at:
+            self._decided = self._clear()
+            self._look_at = max(self._pulled + 1, ceil(GROWTH * self._pulled))
+        super()._settle()
+
+    def _clear(self) -> bool:
+        """Whether the confidence rectangle lies in one zone, or in a frontier zone."""
+        left = self.moves[self.known.channel, :2, :2].sum(axis=1)
+        if left.min() == 0:
+            return False
+        width = [sqrt(log(self.horizon) / (6 * count)) for count in left.tolist()]
+        if max(width) <= self.frontier:
+            return True
+        alpha, beta = self._estimates()
+        if self.known.rest is None:
+            return abs(alpha - beta) > width[0] + width[1]
+        steps = np.linspace(-1.0, 1.0, GRID)
+        alphas = np.clip(alpha + width[0] * steps, 0.0, 1.0)
+        betas = np.clip(beta + width[1] * steps, 0.0, 1.0)
+        grid = np.meshgrid(alphas, betas, indexing="ij")
+        waits = best_waits(grid[0].ravel(), grid[1].ravel(), self.known.rewards, self.known.rest)
+        return bool((waits == waits[0]).all())
+
+    def _estimates(self) -> tuple[float, float]:
+        moves = self.moves[self.known.channel, :2, :2]
+        alpha, beta = (moves[:, 1] / moves.sum(axis=1)).tolist()
+        return alpha, beta
+
+    def commit(self) -> Follower:
+        alpha, beta = self._estimates()
+        if self.known.rest is None:
+            return self._myopic(alpha, beta)
+        pair = np.array([alpha]), np.array([beta])
+        waits = best_waits(*pair, self.known.rewards, self.known.rest)[0]
+        ages = np.arange(1, LONGEST_WAIT + 1)
+        sense = np.array([(ages >= w) & (w != NEVER_AGAIN) for w in waits]).astype(np.float64)
+        rep = Representation(self.sizes, LONGEST_WAIT)
+        tables = [
+            sense if j == self.known.channel else np.full((size, LONGEST_WAIT), 0.5)
+            for j, size in enumerate(self.sizes)
+        ]
+        return IndexTables(rep, tables, [0.5] * self.n_arms)
+
+    def _myopic(self, alpha: float, beta: float) -> Follower:
+        """The myopic policy of identical channels; unseen ones have the stationary law."""
+        inside = 1 / self.horizon  # keeps the chain irreducible and aperiodic
+        alpha, beta = min(max(alpha, inside), 1 - inside), min(max(beta, inside), 1 - inside)
+        model = Arm([[1 - alpha, alpha], [1 - beta, beta]], self.known.rewards)
+        bandit = Bandit([model] * self.n_arms)
+        rep = Representation.of(bandit, model.mixing_time(1e-9))
+        return IndexTables(rep, myopic_tables(bandit, rep), [model.gain] * self.n_arms)
+
+    def snapshot(self) -> Snapshot:
+        state, arrays = super().snapshot()
+        return {**state, "look_at": self._look_at, "decided": self._decided}, arrays
+
+    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._look_at, self._decided = int(state["look_at"]), bool(state["decided"])
+        super().restore(state, arrays)
+
+
+def best_waits(
+    alpha: Floats, beta: Floats, rewards: tuple[float, float], rest: float
+) -> NDArray[np.int64]:
+    """Best (w_0, w_1) of a single channel for each pair (alpha, beta), shape (n, 2).
+
+    After state s is seen, rest w_s - 1 times and sense again. With a = P^w_0(0, 1),
+    b = P^w_1(1, 1) the gain is
+    [(1-b) ((w_0 - 1) rest + r(a)) + a ((w_1 - 1) rest + r(b))] / [(1-b) w_0 + a w_1],
+    where r(p) = (1-p) r_0 + p r_1. (0, 0): never sense, which gains ``rest``.
+    """
+    rows = np.empty((2, LONGEST_WAIT, len(alpha)))
+    rows[0, 0], rows[1, 0] = alpha, beta
+    for n in range(1, LONGEST_WAIT):
+        rows[:, n] = alpha + (beta - alpha) * rows[:, n - 1]
+    wait = np.arange(1, LONGEST_WAIT + 1)[:, None]
+    paid = (wait - 1) * rest + rewards[0] + (rewards[1] - rewards[0]) * rows
+    up, stay = rows[0][:, None], rows[1][None]  # (w_0, 1, n), (1, w_1, n)
+    total = (1 - stay) * paid[0][:, None] + up * paid[1][None]
+    length = (1 - stay) * wait[:, None] + up * wait[None]
+    gains = np.where(length > 0, total / np.where(length > 0, length, 1.0), rest)
+    flat = gains.reshape(-1, len(alpha))
+    best = flat.argmax(axis=0)
+    found = np.stack(np.unravel_index(best, gains.shape[:2]), axis=1) + 1
+    found[flat.max(axis=0) <= rest] = NEVER_AGAIN
+    return np.asarray(found)
+
+
+def _independent(arm: Arm) -> bool:
+    return bool(np.allclose(arm.transitions, arm.transitions[0], atol=1e-12))
+
+
+def _channels(bandit: Bandit) -> Channels | Fault:
+    """The model that fits this bandit, or why there is none."""
+    arms = bandit.arms
+    remedy = "The tiling algorithm takes one two-state arm beside an arm of independent states, "
+    remedy += "or two-state arms that are all the same."
+    for j, arm in enumerate(arms):
+        if arm.n_states != 2 and not (len(arms) == 2 and _independent(arm)):
+            message = f"{bandit.arm_name(j)} has {arm.n_states} states, not 2"
+            return Fault(f"arms[{j}]", message, "", remedy)
+    chains = [j for j, arm in enumerate(arms) if not _independent(arm)]
+    if len(arms) == 2 and len(chains) <= 1:
+        channel = chains[0] if chains else next(j for j in (0, 1) if arms[j].n_states <= 2)
+        if arms[channel].n_states == 2:
+            first, second = arms[channel].rewards.tolist()
+            return Channels(bandit.n_states, channel, (first, second), arms[1 - channel].gain)
+        return Fault(f"arms[{channel}]", "no two-state arm", "", remedy)
+    for j, arm in enumerate(arms[1:], 1):
+        same = np.array_equal(arm.transitions, arms[0].transitions)
+        if not same or not np.array_equal(arm.rewards, arms[0].rewards):
+            message = f"{bandit.arm_name(j)} differs from {bandit.arm_name(0)}"
+            return Fault(f"arms[{j}]", message, "", remedy)
+    if len(arms) == 1:
+        return Fault("arms", "there is nothing to choose", "1 arm", remedy)
+    first, second = arms[0].rewards.tolist()
+    return Channels(bandit.n_states, 0, (first, second), None)
+
+
+def applicable(bandit: Bandit) -> str:
+    """Why the tiling algorithm is not defined for this bandit; empty if it is."""
+    found = _channels(bandit)
+    return found.message if isinstance(found, Fault) else ""
+
+
+def build(
+    bandit: Bandit, horizon: int | None, delta: float, rng: int | np.random.Generator
+) -> Tiling:
+    """Told what the paper takes as known: horizon, rewards, and which model it is."""
+    require(horizon is not None, "horizon", horizon, "This learner needs the number of steps.")
+    assert horizon is not None
+    found = _channels(bandit)
+    if isinstance(found, Fault):
+        raise ProblemError([found])
+    return Tiling(found, horizon)
