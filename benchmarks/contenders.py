@@ -6,11 +6,12 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 
 import numpy as np
 
+from benchmarks.machine import version_of
+from benchmarks.measure import threads
 from benchmarks.sparse import SparseMDP, build, rows, span_bounds
 from restive.bandit import Bandit
 
@@ -49,36 +50,29 @@ class Case:
         return build(self.bandit, self.cap)
 
 
-def _restive(case: Case, accelerate: bool, threads: int | None = None) -> Timing:
+def _restive(case: Case, accelerate: bool, count: int | None = None) -> Timing:
     """restive's own solver: tables of rows, and no matrix; set-up makes the tables."""
-    try:
-        import numba
+    from restive._iteration import THREADS_FROM_PAIRS
+    from restive.representation import Representation
+    from restive.solver import solve
+    from restive.structured import Parameters
 
-        from restive.representation import Representation
-        from restive.solver import solve
-        from restive.structured import Parameters
-    except ImportError as error:
-        raise UnableError(str(error)) from None
     start = perf_counter()
     structure = Representation(case.bandit.n_states, case.cap)
+    if count == 1 and structure.n_states * structure.n_arms < THREADS_FROM_PAIRS:
+        raise UnableError("at this size one thread is used anyway")
     laws = [rows(arm, case.cap).transpose(1, 0, 2) for arm in case.bandit.arms]  # state, age
     rewards = [law @ arm.rewards for law, arm in zip(laws, case.bandit.arms, strict=True)]
     probabilities = np.concatenate([law.reshape(-1, law.shape[2]) for law in laws])
     parameters = Parameters(np.concatenate([r.ravel() for r in rewards]), probabilities)
     ready = perf_counter()
-    available = numba.get_num_threads()
-    numba.set_num_threads(threads or available)
-    try:
+    with threads(count):
         found = solve(structure, parameters, tolerance=SPAN, accelerate=accelerate)
-    finally:
-        numba.set_num_threads(available)
     done = perf_counter()
     if not found.converged:
         raise UnableError(f"did not converge in {found.sweeps:,} sweeps")
-    return Timing(
-        ready - start, done - ready, found.gain_lower, found.gain_upper, found.sweeps,
-        _version("restive"),
-    )  # fmt: skip
+    low, high = found.gain_lower, found.gain_upper
+    return Timing(ready - start, done - ready, low, high, found.sweeps, _version("restive"))
 
 
 def scipy_csr(case: Case) -> Timing:
@@ -157,17 +151,13 @@ def pymdptoolbox(case: Case) -> Timing:
 
 
 def _version(package: str) -> str:
-    try:
-        return f"{package} {version(package)}"
-    except PackageNotFoundError:  # run from a source tree
-        return package
+    return f"{package} {version_of(package)}".strip()
 
 
 CONTENDERS: dict[str, Callable[[Case], Timing]] = {
     "restive": partial(_restive, accelerate=True),
     "restive, plain sweeps": partial(_restive, accelerate=False),
-    "restive, one thread": partial(_restive, accelerate=True, threads=1),
-    "restive, plain sweeps, one thread": partial(_restive, accelerate=False, threads=1),
+    "restive, one thread": partial(_restive, accelerate=True, count=1),
     "scipy CSR": scipy_csr,
     "mdpsolver, vi": partial(_mdpsolver, algorithm="vi", parallel=False),
     "mdpsolver, vi in parallel": partial(_mdpsolver, algorithm="vi", parallel=True),

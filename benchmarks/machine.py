@@ -4,39 +4,42 @@ from __future__ import annotations
 
 import os
 import platform
-from statistics import median
-from time import perf_counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import PackageNotFoundError, version
+from itertools import pairwise
 
 import numpy as np
 
-__all__ = ["bandwidth", "description"]
+__all__ = ["TRIAD_BYTES", "description", "triad", "version_of"]
 
 CELLS = 16_000_000  # three arrays of 128 MB: beyond any cache
+TRIAD_BYTES = 24 * CELLS  # two reads and one write a cell
 
 
-def bandwidth(repeats: int = 7) -> dict[str, float]:
-    """GB/s of the triad a = b + s c (24 bytes a cell), on one thread and on all of them."""
+def triad(threads: int) -> Callable[[], None]:
+    """A function that runs a = b + s c once on this many threads, compiled and warm.
+
+    Ordinary threads share the arrays out, as they do in restive's sweeps.
+    """
     import numba
 
-    @numba.njit(parallel=True, fastmath=True)
-    def triad(a, b, c, s):  # type: ignore[no-untyped-def]
-        for i in numba.prange(len(a)):
+    @numba.njit(nogil=True, fastmath=True)
+    def part(a, b, c, s):  # type: ignore[no-untyped-def]
+        for i in range(len(a)):
             a[i] = b[i] + s * c[i]
 
-    a, b, c = np.zeros(CELLS), np.ones(CELLS), np.ones(CELLS)
-    measured = {}
-    threads = numba.get_num_threads()
-    for label, count in [("one thread", 1), ("all threads", threads)]:
-        numba.set_num_threads(count)
-        triad(a, b, c, 3.0)
-        seconds = []
-        for _ in range(repeats):
-            start = perf_counter()
-            triad(a, b, c, 3.0)
-            seconds.append(perf_counter() - start)
-        measured[label] = 24 * CELLS / median(seconds) / 1e9
-    numba.set_num_threads(threads)
-    return measured
+    compiled: Callable[..., None] = part
+    arrays = np.zeros(CELLS), np.ones(CELLS), np.ones(CELLS)
+    pool = ThreadPoolExecutor(threads)
+    cuts = [CELLS * k // threads for k in range(threads + 1)]
+    shares = [[x[i:j] for x in arrays] for i, j in pairwise(cuts)]
+
+    def run() -> None:
+        list(pool.map(lambda share: compiled(*share, 3.0), shares))
+
+    run()
+    return run
 
 
 def description() -> dict[str, str | int]:
@@ -48,7 +51,15 @@ def description() -> dict[str, str | int]:
         "system": platform.system(),
         "python": platform.python_version(),
         "numpy": np.__version__,
+        "numba": version_of("numba"),
     }
+
+
+def version_of(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # run from a source tree
+        return ""
 
 
 def _processor() -> str:

@@ -3,51 +3,52 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import UTC, datetime
 from statistics import median
 from typing import Any
 
 from benchmarks.contenders import CONTENDERS, SPAN, Case, Timing, UnableError
-from benchmarks.machine import bandwidth, description
-from restive.bandit import Arm, Bandit
+from benchmarks.measure import Goal
+from benchmarks.models import slow_channels
 
-__all__ = ["run", "table"]
+TITLE = "Planning beside its peers"
 
 SLOW = 10.0  # seconds after which a solver is not asked to run again
 LARGE = 1_000_000  # states beyond which only restive and the CSR matrix are asked
 OWN = tuple(name for name in CONTENDERS if name.startswith("restive"))
 AT_SCALE = (*OWN, "scipy CSR")
-
-
-def channels(count: int) -> Bandit:
-    """Slow two-state channels: they change state every 50 to 100 steps and pay differently."""
-    kinds = [(0.01, 0.0, 1.0), (0.012, 0.05, 0.95), (0.015, 0.1, 0.9), (0.02, 0.15, 0.85)]
-    return Bandit(
-        [Arm([[1 - p, p], [p, 1 - p]], [low, high]) for p, low, high in kinds[:count]],
-        name=f"{count} slow channels",
-    )
+FACTORS = {
+    "restive, plain sweeps": {"scipy CSR": 10, "mdpsolver": 50},
+    "restive": {"scipy CSR": 40, "mdpsolver": 200},
+}
 
 
 def cases(quick: bool) -> list[Case]:
     sizes = [(2, 200), (3, 30), (4, 10)] if quick else [(2, 1000), (3, 100), (4, 40)]
-    return [Case(f"K={count}, M={cap}", channels(count), cap) for count, cap in sizes]
+    return [Case(f"K={count}, M={cap}", slow_channels(count), cap) for count, cap in sizes]
 
 
-def run(quick: bool = False, rounds: int = 3) -> dict[str, Any]:
-    """Measure everything once and return plain data, ready for JSON."""
+def run(quick: bool) -> dict[str, Any]:
     results = []
     for case in cases(quick):
         print(f"{case.name}: {case.mdp.n_states:,} states", flush=True)
-        results.append(_measure(case, rounds))
-    return {
-        "benchmark": "planning",
-        "date": datetime.now(UTC).date().isoformat(),
-        "quick": quick,
-        "span": SPAN,
-        "machine": description(),
-        "triad_gb_per_s": bandwidth(),
-        "cases": results,
-    }
+        results.append(_measure(case, 2 if quick else 3))
+    rows = [row for result in results for row in result["solvers"]]
+    wrong = [row["solver"] for row in rows if row.get("agrees") is False]
+    return {"span": SPAN, "cases": results, "goals": _goals(results), "wrong": wrong}
+
+
+def _goals(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """How many times faster than its peers restive plans three slow channels, with set-up."""
+    case = next(result for result in results if result["case"].startswith("K=3"))
+    total = {r["solver"]: r["setup"] + r["solve"] for r in case["solvers"] if "solve" in r}
+    goals = []
+    for own, factors in FACTORS.items():
+        for peer, factor in factors.items():
+            theirs = [seconds for name, seconds in total.items() if name.startswith(peer)]
+            if theirs:
+                what = f"{case['case']}: times faster than {peer}, {own}"
+                goals.append(Goal(what, min(theirs) / total[own], factor, "", True))
+    return [goal.record() for goal in goals]
 
 
 def _measure(case: Case, rounds: int) -> dict[str, Any]:
@@ -122,40 +123,27 @@ def _compare(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def table(result: dict[str, Any]) -> str:
-    """The measurements as Markdown."""
-    triad = result["triad_gb_per_s"]
-    words = ", ".join(f"{speed:.1f} GB/s on {label}" for label, speed in triad.items())
-    machine = ", ".join(f"{key} {value}" for key, value in result["machine"].items())
+def describe(result: dict[str, Any]) -> list[str]:
     lines = [
-        "# Planning beside its peers",
-        "",
-        f"Measured on {result['date']} in one process: {machine}. Triad bandwidth: {words}.",
         f"Every solver stops at a span of {result['span']:g}. Seconds are medians of the rounds,",
-        "in which the solvers take turns; machines are noisy, so read the ratios.",
+        "in which the solvers take turns; set-up counts in the goals, and of mdpsolver's ways the",
+        "fastest does.",
     ]
     for case in result["cases"]:
-        lines += ["", *_case_table(case, triad)]
-    return "\n".join(lines) + "\n"
+        lines += ["", *_case_table(case)]
+    return lines
 
 
-def _case_table(case: dict[str, Any], triad: dict[str, float]) -> list[str]:
+def _case_table(case: dict[str, Any]) -> list[str]:
     base = next(row["solver"] for row in case["solvers"] if "solve" in row)
-    lines = [
-        f"## {case['case']} ({case['states']:,} states)",
+    return [
+        f"### {case['case']} ({case['states']:,} states)",
         "",
         "| solver | set-up s | solve s | sweeps | gain "
         f"| solve / {base} | total / {base} | same gain |",
         "|---|--:|--:|--:|--:|--:|--:|---|",
+        *[_line(row) for row in case["solvers"]],
     ]
-    lines += [_line(row) for row in case["solvers"]]
-    for row in case["solvers"]:
-        if row["solver"].startswith("restive, plain sweeps") and row.get("sweeps"):
-            threads = "one thread" if row["solver"].endswith("one thread") else "all threads"
-            speed = 16e-9 * case["states"] * row["sweeps"] / row["solve"]
-            share = f"{speed / triad[threads]:.2f} of the triad on {threads}"
-            lines += ["", f"{row['solver']}, at 16 bytes a state: {speed:.1f} GB/s, {share}."]
-    return lines
 
 
 def _line(row: dict[str, Any]) -> str:
