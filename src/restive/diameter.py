@@ -14,8 +14,8 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import splu
 
 from restive.bandit import Bandit
+from restive.certificate import bandit_parameters
 from restive.errors import TooLargeError
-from restive.planning import bandit_parameters
 from restive.representation import Representation
 from restive.structured import Parameters, StructuredMDP
 

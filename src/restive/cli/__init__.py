@@ -141,6 +141,40 @@ def plan(
         screen.show_plan(found, [path for path in (policy_out, figure) if path])
 
 
+@app.command()
+def bounds(
+    file: File,
+    horizon: Annotated[str, typer.Option(metavar="T", help="Steps to learn, such as 1e6.")] = "1e6",
+    delta: Annotated[
+        str, typer.Option(metavar="P", help="Probability with which the promise may fail.")
+    ] = "0.05",
+    true_diameter: Annotated[
+        bool | None,
+        typer.Option(
+            help="Also use the true diameter, not only Lemma 1's bound (default: if it is quick)."
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Tell what the theorems promise for this problem.
+
+    How much a learner that follows the paper may lose, and from how many steps on the promise
+    says more than nothing.
+    """
+    from restive.cli import facts, numbers
+
+    steps, chance = numbers.read_horizon(horizon), numbers.read_probability("--delta", delta)
+    bandit = _read(file)
+    from restive.cli import screen
+
+    with screen.waiting("computing the true diameter"):
+        found = facts.of_bounds(bandit, steps, chance, true_diameter)
+    if json:
+        _print_json(found)
+    else:
+        screen.show_bounds(found)
+
+
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def problem(
     ctx: typer.Context,

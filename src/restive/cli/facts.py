@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from restive import __version__
@@ -10,8 +12,11 @@ from restive.errors import TooLargeError
 if TYPE_CHECKING:
     from restive.bandit import Arm, Bandit
     from restive.planning import Plan
+    from restive.theory import BanditBounds
 
-__all__ = ["of_plan", "of_problem"]
+__all__ = ["of_bounds", "of_plan", "of_problem"]
+
+QUICK_STATES = 2000  # up to here the true diameter is a matter of seconds
 
 
 def of_problem(bandit: Bandit, tolerance: float) -> dict[str, Any]:
@@ -43,6 +48,69 @@ def of_plan(plan: Plan) -> dict[str, Any]:
         "sweeps": int(plan.sweeps),
         "seconds": float(plan.seconds),
     }
+
+
+def of_bounds(
+    bandit: Bandit, horizon: int, delta: float, true_diameter: bool | None
+) -> dict[str, Any]:
+    """What the theorems say, with Lemma 1 and, asked or quick to get, with the true diameter.
+
+    Numbers too large for a float are None, and so is a true diameter that was left out.
+    """
+    from restive.theory import problem_bounds
+
+    lemma = problem_bounds(bandit, horizon, delta)
+    known = _true_diameter(bandit, lemma.caps, true_diameter)
+    best = lemma
+    if known is not None and known["within_upper"] is not None:
+        longest = max(1.0, known["within_upper"])
+        best = problem_bounds(bandit, horizon, delta, true_diameter=longest)
+        known["bounds"] = _numbers(best)
+    return {
+        "problem": bandit.name,
+        "version": __version__,
+        "horizon": horizon,
+        "delta": delta,
+        "arms": [bandit.arm_name(j) for j in range(bandit.n_arms)],
+        "lemma_1": _numbers(lemma),
+        "true_diameter": known,
+        "explanation": best.explain(),
+    }
+
+
+def _true_diameter(
+    bandit: Bandit, caps: tuple[int, ...], asked: bool | None
+) -> dict[str, Any] | None:
+    from restive.representation import Representation
+
+    states = Representation.of(bandit, caps).n_states
+    if asked is False or (asked is None and states > QUICK_STATES):
+        return None
+    from restive.diameter import bandit_diameter
+
+    found = bandit_diameter(bandit, caps)
+    return {
+        "lower": _finite(found.lower),
+        "upper": _finite(found.upper),
+        "finite": found.finite,
+        "parts": found.n_parts,
+        "within_lower": _finite(found.within[0]),
+        "within_upper": _finite(found.within[1]),
+        "states": found.n_states,
+        "bounds": None,
+    }
+
+
+def _numbers(bounds: BanditBounds) -> dict[str, Any]:
+    found = asdict(bounds) | {"regret": bounds.regret, "vacuous": bounds.vacuous}
+    found["terms"]["total"] = bounds.terms.total
+    found["terms"] = {name: _finite(value) for name, value in found["terms"].items()}
+    return {name: _finite(value) for name, value in found.items()}
+
+
+def _finite(value: Any) -> Any:
+    """The value, or None for a float that JSON has no word for."""
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _myopic(plan: Plan) -> dict[str, float | None]:

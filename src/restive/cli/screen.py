@@ -17,7 +17,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from restive.problems import Problem
 
-__all__ = ["progress", "show_gallery", "show_plan", "show_problem"]
+__all__ = ["progress", "show_bounds", "show_gallery", "show_plan", "show_problem", "waiting"]
 
 PLAIN_WIDTH = 100_000  # in a pipe nothing is wrapped or cut
 SHOWN_STATES = 12
@@ -70,6 +70,21 @@ def show_plan(facts: Mapping[str, Any], written: Sequence[str]) -> None:
         _console(stderr=True).print(Text(words, style="yellow"))
 
 
+def show_bounds(facts: Mapping[str, Any]) -> None:
+    """Print what ``facts.of_bounds`` found."""
+    out = _console()
+    known = facts["true_diameter"]
+    columns = [facts["lemma_1"]] + ([known["bounds"]] if known and known["bounds"] else [])
+    out.print(_title(facts, f"what the theorems promise at T = {_large(facts['horizon'])}"))
+    out.print()
+    heads = ("", "with Lemma 1", "with the true diameter")[: len(columns) + 1]
+    rows = [(what, *(_large(read(one)) for one in columns)) for what, read in _BOUNDS]
+    out.print(_table(out, heads, rows, right=range(1, len(heads))))
+    out.print()
+    for sentence in [*_diameter_sentence(known), *facts["explanation"]]:
+        out.print(Text(sentence))
+
+
 def show_gallery(gallery: Mapping[str, Problem]) -> None:
     """Print the gallery: a line for each problem and one for each of its parameters."""
     out = _console()
@@ -98,6 +113,17 @@ def progress() -> Iterator[Callable[[str, int, float], None] | None]:
             status.update(f"{what}: sweep {sweeps:,}, known to within {width:.2g}")
 
         yield report
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """A live line on standard error while something takes its time, if anybody watches."""
+    err = _console(stderr=True)
+    if not err.is_terminal:
+        yield
+        return
+    with err.status(what):
+        yield
 
 
 def _console(stderr: bool = False) -> Console:
@@ -186,6 +212,22 @@ def _plan_sentence(facts: Mapping[str, Any]) -> str:
     )
 
 
+def _diameter_sentence(known: Mapping[str, Any] | None) -> list[str]:
+    """What is known of the true diameter beside Lemma 1's bound: a sentence, or none."""
+    if known is None:
+        return []
+    if known["within_upper"] is None:
+        return ["The true diameter is infinite: some states are never reached from others."]
+    low, high = known["within_lower"], known["within_upper"]
+    value = f"{_large(high)} (certain to within {high - low:.1g}; {known['states']:,} states)"
+    if known["finite"]:
+        return [f"The true diameter is {value}."]
+    return [
+        "The true diameter is infinite: the periods of some arms share a divisor, so their phases "
+        f"never change against each other. Among the states that one play can meet it is {value}."
+    ]
+
+
 def _comparison(gain: float, single: float) -> str:
     if single <= 0:
         return "as much as" if gain <= 0 else "instead of the nothing from"
@@ -202,6 +244,25 @@ def _interval(lower: float, upper: float) -> tuple[str, str]:
     low = Decimal(lower).quantize(step, ROUND_FLOOR)
     high = Decimal(upper).quantize(step, ROUND_CEILING)
     return f"{low:f}", f"{high:f}"
+
+
+_BOUNDS: tuple[tuple[str, Callable[[Mapping[str, Any]], float | None]], ...] = (
+    ("diameter of the decision problem", lambda b: b["diameter"]),
+    ("regret at most, Theorem 4", lambda b: b["theorem_4"]),
+    ("regret at most, the sum in its proof", lambda b: b["terms"]["total"]),
+    ("regret at most, by any play", lambda b: b["horizon"]),
+    ("Theorem 4 says something from T =", lambda b: b["meaningful_horizon"]),
+    ("the sum says something from T =", lambda b: b["meaningful_horizon_terms"]),
+)
+
+
+def _large(value: float | None) -> str:
+    """Short, whatever the size; None stands for what no float can hold."""
+    if value is None:
+        return "beyond 1e300"
+    if value < (1e9 if isinstance(value, int) else 1e6):
+        return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+    return f"{value:.2e}"
 
 
 def _gain(value: float | None) -> str:
