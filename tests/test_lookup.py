@@ -8,7 +8,7 @@ import pytest
 import naive
 from restive._iteration import ArrayIteration, BanditIteration, fill_ghosts, row_tables
 from restive._kernels import arrays, lookup
-from restive.planning import _phases, bandit_parameters
+from restive.planning import bandit_parameters
 from restive.representation import Representation
 from restive.structured import Parameters, StructuredMDP
 from zoo import draw_bandit, draw_caps
@@ -90,8 +90,19 @@ def test_pulls_looked_up_and_swept(seed, extended):
     lower, upper = iteration.sweep(np.array([0.3]), 1)
     change = worth.max(axis=1) - values[places]
     assert (lower[0], upper[0]) == (pytest.approx(change.min()), pytest.approx(change.max()))
-    expected = values[places] + 0.9 * (change - 0.3)
+    expected = values[places] + iteration.damping * (change - 0.3)
     np.testing.assert_allclose(iteration.values[places], expected, atol=1e-12)
+
+
+def phases(rep: Representation) -> np.ndarray:
+    """What each color adds to the place of the vector of phases in the raveled orbits."""
+    found = np.zeros(rep.n_colors, dtype=np.int64)
+    for j, cyclic in enumerate(rep.cyclic):
+        for s, age in np.ndindex(rep.sizes[j], rep.n_ages[j]):
+            corner = np.zeros(rep.n_arms, dtype=np.int64)
+            corner[j] = (cyclic[s] + age + 1) % rep.periods[j]
+            found[rep.color(j, s, age + 1)] = np.ravel_multi_index(corner, rep.orbits.shape)
+    return found
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -115,7 +126,7 @@ def test_certificates(seed):
     shape = (len(rep.layout.tasks), rep.n_classes)
     lower, upper = np.full(shape, np.inf), np.full(shape, -np.inf)
     tables = row_tables(rep, parameters)
-    fixed = (values, rep.layout, tables, errors, paid, _phases(rep), rep.orbits.ravel())
+    fixed = (values, rep.layout, tables, errors, paid, phases(rep), rep.orbits.ravel())
     for first in range(3):
         lookup.certify(*fixed, lower, upper, first, 3)
     np.testing.assert_allclose(lower.min(axis=0), low, atol=1e-12)
