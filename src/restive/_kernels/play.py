@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from restive._kernels.lookup import optimistic_sum, successor
 
+Ints = NDArray[np.int64]
+
 END, LIMIT, UNKNOWN = 0, 1, 2  # why an episode's loop returned
+
+
+class Moves(NamedTuple):
+    """Information states as one color per arm (arm, state last seen, stored age), and their moves.
+
+    The place of a state among the values is block[last] + the sum of offset[last, color] over the
+    colors of all arms, where last is the arm pulled last.
+    """
+
+    block: Ints  # (K + 1,)
+    offset: Ints  # (K, C)
+    older: Ints  # (C,) color after one step of rest
+    seen: Ints  # (K, B) color of an arm just seen in a state
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -17,6 +35,8 @@ def chain_path(heights, start, means, uniforms, state, states, rewards):
     state: the one before the path, or -1. heights: (S, S) cumulative rows. rewards[t] is the mean
     reward of states[t]. Returns the last state.
     """
+    if len(means) == 2:
+        return _two_state_path(heights, start, means, uniforms, state, states, rewards)
     for t in range(len(uniforms)):
         u = uniforms[t]
         k = 0
@@ -33,73 +53,79 @@ def chain_path(heights, start, means, uniforms, state, states, rewards):
 
 
 @njit(cache=True, error_model="numpy")
-def color_of(lay, states, ages, pull):
-    return lay.colors[pull] + states[pull] * lay.stored[pull] + ages[pull]
+def _two_state_path(heights, start, means, uniforms, state, states, rewards):
+    """The same for two states, where both rows are compared before the state is known."""
+    from_0, from_1 = heights[0, 0], heights[1, 0]
+    mean_0, mean_1 = means[0], means[1]
+    for t in range(len(uniforms)):
+        u = uniforms[t]
+        if state < 0:
+            state = 1 if u >= start[0] else 0
+        else:
+            after_0 = u >= from_0
+            after_1 = u >= from_1
+            state = (after_1 if state else after_0) + 0
+        states[t] = state
+        rewards[t] = mean_1 if state else mean_0
+    return state
 
 
 @njit(cache=True, error_model="numpy")
-def worth_of(values, lay, tab, extended, last, states, ages, pull):
-    """Value of pulling one arm; ages are stored ages counted from 0."""
-    color = color_of(lay, states, ages, pull)
-    start = successor(lay, last, states, ages, pull)
-    stride = lay.state_stride[pull, pull]
-    total = tab.rewards[color]
-    if extended:
-        size = lay.sizes[pull]
-        return total + optimistic_sum(values, start, stride, tab.chances, color, size,
-                                      tab.radii[color])  # fmt: skip
-    for s in range(lay.sizes[pull]):
-        total += tab.chances[color, s] * values[start + s * stride]
-    return total
-
-
-@njit(cache=True, error_model="numpy")
-def greedy(values, lay, tab, extended, last, states, ages):
-    """The arm worth most, the first of several."""
-    best, arm = -np.inf, 0
-    for pull in range(len(lay.sizes)):
-        worth = worth_of(values, lay, tab, extended, last, states, ages, pull)
-        if worth > best:
-            best, arm = worth, pull
-    return arm
-
-
-@njit(cache=True, error_model="numpy")
-def place_of(lay, last, states, ages):
-    place = lay.block[last]
-    for arm in range(len(lay.sizes)):
-        place += states[arm] * lay.state_stride[last, arm]
-        if arm != last:
-            place += (ages[arm] - lay.first[arm]) * lay.age_stride[last, arm]
+def place_of(moves, last, seen):
+    """Place among the values of the state whose arms have the colors ``seen``."""
+    place = moves.block[last]
+    for arm in range(len(seen)):
+        place += moves.offset[last, seen[arm]]
     return place
 
 
 @njit(cache=True, error_model="numpy")
-def grow_older(lay, ages, pull):
-    """One step of time: ages move along their lassos, the arm pulled is seen."""
-    for arm in range(len(lay.sizes)):
-        age = ages[arm] + 1
-        ages[arm] = age if age < lay.stored[arm] else lay.loop[arm] + lay.first[arm]
-    ages[pull] = 0
+def worths(values, lay, tab, extended, last, seen):
+    """Value of pulling each arm, shape (K,)."""
+    count = len(seen)
+    states, ages = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    for arm in range(count):
+        states[arm] = (seen[arm] - lay.colors[arm]) // lay.stored[arm]
+        ages[arm] = (seen[arm] - lay.colors[arm]) % lay.stored[arm]
+    out = np.empty(count)
+    for arm in range(count):
+        color, size = seen[arm], lay.sizes[arm]
+        start = successor(lay, last, states, ages, arm)
+        stride = lay.state_stride[arm, arm]
+        out[arm] = tab.rewards[color]
+        if extended:
+            out[arm] += optimistic_sum(values, start, stride, tab.chances, color, size,
+                                       tab.radii[color])  # fmt: skip
+        else:
+            for s in range(size):
+                out[arm] += tab.chances[color, s] * values[start + s * stride]
+    return out
+
+
+@njit(cache=True, error_model="numpy")
+def greedy(values, lay, tab, extended, last, seen):
+    """The arm worth most, the first of several."""
+    return np.argmax(worths(values, lay, tab, extended, last, seen))
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def episode(values, lay, tab, extended, policy, limits, visits, outcomes, paid, names, path,
-            rewards, pulls, begin, end, last, states, ages, pulled):  # fmt: skip
+def episode(values, lay, tab, extended, moves, policy, limits, visits, outcomes, paid, names, path,
+            rewards, pulls, begin, end, last, seen, pulled):  # fmt: skip
     """Follow the greedy policy until a color's visits reach their limit, or the path ends.
 
     policy: int8 per place, -1 where nothing was computed yet. names: (K, labels) number of each
-    label of the path, -1 if unknown. Counts, states, ages (stored, from 0) and the step of each
-    arm's last pull are updated in place. Returns (step, last, why): the loop stops before a pull
-    that is over the limit, and before one that shows an unknown state.
+    label of the path, -1 if unknown. Counts, colors and the step of each arm's last pull are
+    updated in place. Returns (step, last, why): the loop stops before a pull that is over the
+    limit, and before one that shows an unknown state.
     """
+    older, fresh = moves.older, moves.seen
     for step in range(begin, end):
-        place = place_of(lay, last, states, ages)
-        pull = policy[place]
+        place = place_of(moves, last, seen)
+        pull = np.int64(policy[place])
         if pull < 0:
-            pull = greedy(values, lay, tab, extended, last, states, ages)
+            pull = greedy(values, lay, tab, extended, last, seen)
             policy[place] = pull
-        color = color_of(lay, states, ages, pull)
+        color = seen[pull]
         if visits[color] >= limits[color]:
             return step, last, LIMIT
         outcome = names[pull, path[pull, step]]
@@ -108,8 +134,9 @@ def episode(values, lay, tab, extended, policy, limits, visits, outcomes, paid, 
         visits[color] += 1
         outcomes[color, outcome] += 1
         paid[color, outcome] += rewards[pull, step]
-        grow_older(lay, ages, pull)
-        states[pull] = outcome
+        for arm in range(len(seen)):
+            seen[arm] = older[seen[arm]]
+        seen[pull] = fresh[pull, outcome]
         last = pull
         pulls[step] = pull
         pulled[pull] = step
@@ -158,44 +185,40 @@ def add_up(pulls, rewards, total, begin, marks, mark, out):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def add_gaps(values, lay, tab, table, pulls, path, rewards, gain, total, begin, marks, mark, out,
-             last, states, ages):  # fmt: skip
-    """Running sum of the pulls' gaps, as ``add_up``; states[arm] = -1 where it was never seen.
+def add_gaps(values, lay, tab, moves, table, pulls, path, rewards, gain, total, begin, marks, mark,
+             out, last, seen):  # fmt: skip
+    """Running sum of the pulls' gaps, as ``add_up``; seen[arm] = -1 where it was never pulled.
 
     Until every arm has been seen a step counts gain - reward. table: (places, K) of gaps, NaN where
     nothing was computed yet, or empty: then they are computed anew each time. Returns the sum, the
     next mark, the arm pulled last and the value of the first complete information state, NaN if
     that was before this block.
     """
-    count = len(lay.sizes)
-    unseen = 0
-    for arm in range(count):
-        unseen += 1 if states[arm] < 0 else 0
+    unseen = np.sum(seen < 0)
     first = np.nan
     for step in range(len(pulls)):
         pull = pulls[step]
         if unseen > 0:
             total += gain - rewards[pull, step]
-            if states[pull] < 0:
-                unseen -= 1
         else:
-            place = place_of(lay, last, states, ages)
-            row = place if len(table) else 0
-            gap = table[row, pull] if len(table) else np.nan
+            place = place_of(moves, last, seen)
+            gap = table[place, pull] if len(table) else np.nan
             if np.isnan(gap):
-                best = -np.inf
-                for arm in range(count):
-                    best = max(best, worth_of(values, lay, tab, False, last, states, ages, arm))
-                gap = best - worth_of(values, lay, tab, False, last, states, ages, pull)
+                worth = worths(values, lay, tab, False, last, seen)
+                gap = worth.max() - worth[pull]
                 if len(table):
-                    table[row, pull] = gap
+                    table[place, pull] = gap
             total += gap
-        was_unseen = states[pull] < 0
-        grow_older(lay, ages, pull)
-        states[pull] = path[pull, step]
+        for arm in range(len(seen)):
+            if seen[arm] >= 0:
+                seen[arm] = moves.older[seen[arm]]
+        if seen[pull] < 0:
+            unseen -= 1
+            if unseen == 0:
+                seen[pull] = moves.seen[pull, path[pull, step]]
+                first = values[place_of(moves, pull, seen)]
+        seen[pull] = moves.seen[pull, path[pull, step]]
         last = pull
-        if was_unseen and unseen == 0:
-            first = values[place_of(lay, last, states, ages)]
         if mark < len(marks) and begin + step + 1 == marks[mark]:
             out[mark] = total
             mark += 1

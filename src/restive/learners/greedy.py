@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,10 @@ from restive.learners.rules import Counts
 from restive.representation import Representation
 from restive.structured import Parameters
 
-__all__ = ["GreedyPolicy", "Sight"]
+if TYPE_CHECKING:
+    from restive._kernels.play import Moves
+
+__all__ = ["GreedyPolicy", "Sight", "moves_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -58,6 +62,27 @@ class Sight:
         self.seen_at = [int(n) for n in state["seen_at"]]
 
 
+@lru_cache(maxsize=8)
+def moves_of(rep: Representation) -> Moves:
+    """How information states move when they are written as one color per arm."""
+    from restive._kernels.play import Moves
+
+    lay = rep.layout
+    offset = np.zeros((rep.n_arms, rep.n_colors), dtype=np.int64)
+    older = np.arange(1, rep.n_colors + 1)
+    seen = np.zeros((rep.n_arms, rep.max_support), dtype=np.int64)
+    for arm in range(rep.n_arms):
+        grid = rep.color_grid(arm)
+        older[grid[:, -1]] = grid[:, rep.caps[arm] - 1]
+        seen[arm, : rep.sizes[arm]] = grid[:, 0]
+        states, ages = np.indices(grid.shape)
+        for last in range(rep.n_arms):
+            offset[last, grid] = states * lay.state_stride[last, arm]
+            if arm != last:
+                offset[last, grid] += (ages - lay.first[arm]) * lay.age_stride[last, arm]
+    return Moves(lay.block, offset, older, seen)
+
+
 class GreedyPolicy:
     """The policy that is greedy for given values and parameters, worked out where it is needed.
 
@@ -69,39 +94,36 @@ class GreedyPolicy:
 
         self.rep = rep
         self.values = values
+        self._moves = moves_of(rep)
         self._tables = row_tables(rep, parameters)
         self._extended = parameters.radii is not None
         self._known = np.full(len(values), NEVER, dtype=np.int8)
-        lay = rep.layout
-        self._block = lay.block.tolist()
-        self._state_stride, self._age_stride = lay.state_stride.tolist(), lay.age_stride.tolist()
-        self._first, self._colors = lay.first.tolist(), lay.colors.tolist()
+
+    def arguments(self, sight: Sight) -> tuple[Any, ...]:
+        """What another compiled loop needs to follow the policy from where ``sight`` is."""
+        return (
+            self.values, self.rep.layout, self._tables, self._moves, self._known,
+            self._colors(sight),
+        )  # fmt: skip
 
     def color(self, sight: Sight, arm: int) -> int:
         """Color of a pull: (arm, state last seen, stored age)."""
-        age = self.rep.stored_age(arm, sight.age(arm))
-        return int(self._colors[arm] + sight.states[arm] * self.rep.n_ages[arm] + age - 1)
+        return self.rep.color(arm, sight.states[arm], sight.age(arm))
+
+    def _colors(self, sight: Sight) -> Ints:
+        return np.array([self.color(sight, arm) for arm in range(self.rep.n_arms)])
 
     def arm(self, sight: Sight) -> int:
         """The arm to pull in a complete information state."""
-        ages = [self.rep.stored_age(j, sight.age(j)) - 1 for j in range(self.rep.n_arms)]
-        last = sight.last
-        place = self._block[last]
-        for j, state in enumerate(sight.states):
-            place += state * self._state_stride[last][j]
-            if j != last:
-                place += (ages[j] - self._first[j]) * self._age_stride[last][j]
-        if self._known[place] == NEVER:
-            self._known[place] = self._compute(last, sight.states, ages)
-        return int(self._known[place])
-
-    def _compute(self, last: int, states: list[int], ages: list[int]) -> int:
         from restive._kernels import play
 
-        return int(
-            play.greedy(self.values, self.rep.layout, self._tables, self._extended, last,
-                        np.array(states), np.array(ages))
-        )  # fmt: skip
+        seen = self._colors(sight)
+        place = self._moves.block[sight.last] + self._moves.offset[sight.last, seen].sum()
+        if self._known[place] == NEVER:
+            self._known[place] = play.greedy(
+                self.values, self.rep.layout, self._tables, self._extended, sight.last, seen
+            )
+        return int(self._known[place])
 
     def follow(
         self, sight: Sight, counts: Counts, limits: Ints, names: Ints, path: Ints, rewards: Floats,
@@ -113,17 +135,16 @@ class GreedyPolicy:
         """
         from restive._kernels import play
 
-        states = np.array(sight.states)
-        ages = np.array([self.rep.stored_age(j, sight.age(j)) - 1 for j in range(self.rep.n_arms)])
-        pulled = np.full(self.rep.n_arms, NEVER)
+        seen, pulled = self._colors(sight), np.full(self.rep.n_arms, NEVER)
         step, last, why = play.episode(
-            self.values, self.rep.layout, self._tables, self._extended, self._known, limits,
-            counts.visits, counts.outcomes, counts.rewards, names, path, rewards, pulls, begin, end,
-            sight.last, states, ages, pulled,
+            self.values, self.rep.layout, self._tables, self._extended, self._moves, self._known,
+            limits, counts.visits, counts.outcomes, counts.rewards, names, path, rewards, pulls,
+            begin, end, sight.last, seen, pulled,
         )  # fmt: skip
         for arm in np.flatnonzero(pulled != NEVER):
             sight.seen_at[arm] = sight.steps + int(pulled[arm]) - begin + 1
         sight.steps += step - begin
-        sight.states = states.tolist()
+        lay = self.rep.layout
+        sight.states = ((seen - lay.colors) // lay.stored).tolist()
         sight.last = int(last)
         return int(step), int(why)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.learners.greedy import moves_of
 from restive.planning import Plan, bandit_parameters
 
 __all__ = ["GapSum", "RewardSum", "marks"]
@@ -66,17 +67,17 @@ class GapSum:
         fits = places * rep.n_arms * 8 <= TABLE_BYTES
         self._gaps = np.full((places if fits else 0, rep.n_arms), np.nan)
         self._last = 0
-        self._states = np.full(rep.n_arms, -1)
-        self._ages = np.zeros(rep.n_arms, dtype=np.int64)
+        self._seen = np.full(rep.n_arms, -1)
+        self._moves = moves_of(rep)
         self._first = np.nan
 
     def add(self, pulls: Ints, states: Ints, rewards: Floats) -> None:
         from restive._kernels.play import add_gaps
 
         self.total, self._mark, self._last, first = add_gaps(
-            self._values, self._layout, self._tables, self._gaps, pulls, states, rewards,
-            self._gain, self.total, self._steps, self.at, self._mark, self.curve, self._last,
-            self._states, self._ages,
+            self._values, self._layout, self._tables, self._moves, self._gaps, pulls, states,
+            rewards, self._gain, self.total, self._steps, self.at, self._mark, self.curve,
+            self._last, self._seen,
         )  # fmt: skip
         self._steps += len(pulls)
         if not np.isnan(first):
@@ -89,5 +90,5 @@ class GapSum:
 
         if np.isnan(self._first):
             return 0.0
-        place = place_of(self._layout, self._last, self._states, self._ages)
+        place = place_of(self._moves, self._last, self._seen)
         return float(self._values[place]) - self._first
