@@ -73,7 +73,7 @@ class MarkedLearner(CompiledLearner):
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
         arm, label = self.check_arm(arm), plain_label(state)
         hit = bool(self.memory["marked"][arm]) and self.marks[arm] == label
-        if self.compiled(f"learn_{self.family}")(*self.inputs, arm, hit, float(reward)):
+        if self.compiled(f"learn_{self.family}")(*self.inputs, arm, hit, self.check_reward(reward)):
             self.marks[arm] = label
 
     def play_path(self, states: Ints, rewards: Floats) -> Ints:
@@ -81,7 +81,9 @@ class MarkedLearner(CompiledLearner):
         before = [mark if isinstance(mark, int) else NO_STATE for mark in self.marks]
         marks = np.array(before, dtype=np.int64)
         play = self.compiled(f"play_{self.family}")
-        play(*self.inputs, marks, np.ascontiguousarray(states), np.ascontiguousarray(rewards), pulls)
+        play(
+            *self.inputs, marks, np.ascontiguousarray(states), np.ascontiguousarray(rewards), pulls
+        )
         for arm in np.flatnonzero(marks != before):
             self.marks[arm] = int(marks[arm])
         return pulls
