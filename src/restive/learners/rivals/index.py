@@ -37,7 +37,7 @@ class IndexLearner(CompiledLearner):
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
         arm = self.check_arm(arm)
         self.memory["plays"][arm] += 1
-        self.memory["sums"][arm] += float(reward)
+        self.memory["sums"][arm] += self.check_reward(reward)
 
     def play_path(self, states: Ints, rewards: Floats) -> Ints:
         pulls = np.empty(states.shape[1], dtype=np.int64)
@@ -114,8 +114,9 @@ class Thompson(CompiledLearner):
     )
 
     def __init__(self, n_arms: int, rng: Seed = 0) -> None:
-        counts = {name: np.zeros(n_arms, dtype=np.int64) for name in ("wins", "losses", "chosen")}
-        super().__init__(n_arms, {**counts, "chosen": np.zeros(1, dtype=np.int64)})
+        sizes = {"wins": n_arms, "losses": n_arms, "chosen": 1}
+        memory = {name: np.zeros(size, dtype=np.int64) for name, size in sizes.items()}
+        super().__init__(n_arms, memory)
         self.rng = np.random.default_rng(rng)
         # All samples are alike before the first observation: a uniform choice.
         self.memory["chosen"][0] = self.rng.integers(n_arms)
@@ -125,7 +126,7 @@ class Thompson(CompiledLearner):
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
         arm = self.check_arm(arm)
-        self.compiled("learn_thompson")(self.rng, *self.inputs, arm, float(reward))
+        self.compiled("learn_thompson")(self.rng, *self.inputs, arm, self.check_reward(reward))
 
     def play_path(self, states: Ints, rewards: Floats) -> Ints:
         pulls = np.empty(states.shape[1], dtype=np.int64)
@@ -146,9 +147,7 @@ def ucb1(bandit: Bandit, horizon: int | None, delta: float, rng: Seed) -> Learne
     return UCB1(bandit.n_arms)
 
 
-def kl_ucb(
-    bandit: Bandit, horizon: int | None, delta: float, rng: Seed, c: float = 0.0
-) -> Learner:
+def kl_ucb(bandit: Bandit, horizon: int | None, delta: float, rng: Seed, c: float = 0.0) -> Learner:
     return KLUCB(bandit.n_arms, c)
 
 
