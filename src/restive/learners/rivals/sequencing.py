@@ -1,0 +1,211 @@
+"""DSEE, RUCB and ASR: epochs of exploration and exploitation for restless bandits."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from math import sqrt
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.bandit import Bandit
+from restive.learners.contract import Learner
+from restive.learners.rivals.compiled import CompiledLearner, MarkedLearner, zeros
+from restive.learners.rivals.spectra import additive_gap, gain_gap, largest_mass, largest_reward
+
+__all__ = ["AdaptiveSequencing", "DeterministicSequencing", "EpochUCB"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Seed = int | np.random.Generator
+Knowledge = Literal["bounds", "none"]
+
+STEPS, EXPLORED, EXPLOITED, ARM, MODE, LEFT = range(6)  # entries of the clock
+SAMPLE = 1  # the mode that both begin with
+ROOT = 3 - 2 * sqrt(2)
+
+
+class EpochLearner(CompiledLearner):
+    """Base: epochs of exploration and of exploitation, decided on when one is over.
+
+    At time t, after n epochs of exploration, exploit if (4^n - 1)/3 > D log t, else explore. The
+    n-th exploration pulls every arm 4^(n-1) times in a row, the n-th exploitation pulls one arm
+    2 4^(n-1) times. With ``growth`` g, D is rate (log t)^g and L is exploration (log t)^(g/2).
+    """
+
+    def __init__(
+        self, n_arms: int, rate: float, exploration: float, growth: float, everything: bool
+    ) -> None:
+        memory = {**zeros(n_arms), "clock": np.zeros(6, dtype=np.int64)}
+        memory["clock"][[MODE, LEFT]] = SAMPLE, 1
+        super().__init__(
+            n_arms, memory, rate=float(rate), exploration=float(exploration), growth=float(growth),
+            everything=everything,
+        )  # fmt: skip
+
+    def ask(self) -> int:
+        return int(self.memory["clock"][ARM])
+
+    def tell(self, arm: int, state: Hashable, reward: float) -> None:
+        self.compiled("learn_epoch")(*self.inputs, self.check_arm(arm), self.check_reward(reward))
+
+    def play_path(self, states: Ints, rewards: Floats) -> Ints:
+        pulls = np.empty(states.shape[1], dtype=np.int64)
+        self.compiled("play_epoch")(*self.inputs, np.ascontiguousarray(rewards), pulls)
+        return pulls
+
+
+class DeterministicSequencing(EpochLearner):
+    """DSEE: as EpochLearner; exploits the arm with the largest mean of its explored samples.
+
+    Reference: Liu, Liu, Zhao, Learning in a changing world: restless multiarmed bandit with
+    unknown dynamics, IEEE Transactions on Information Theory 59 (2013), arXiv 1011.4969; the name
+    is that of Vakili, Liu, Zhao, Deterministic sequencing of exploration and exploitation for
+    multi-armed bandit problems (2013), by which the policy is usually cited.
+    Made for: weak regret, of order log T.
+    Assumes: irreducible, aperiodic, reversible chains while pulled; anything while not.
+    Parameters: D = 4 L / gap^2 with L = (80 r_max^2 S_max^2 / (3 - 2 sqrt 2) + 10 r_max^2) / eps,
+    S_max the largest number of states, r_max the largest sum of an arm's rewards over its states,
+    eps the smallest eigenvalue gap of the chains, gap the distance between the best mean and the
+    next. The paper takes bounds on these as known: the builder computes them exactly. With
+    knowledge="none" it has D = log t (the paper allows any D that grows without bound) instead.
+    Deviation: written from the published description, without the papers' text at hand.
+    Deviation: for chains that are not reversible, which the theorem excludes, eps is the gap of
+    (P + P~)/2; arms as good as the best are left out of gap, which is 1 if all are.
+    Deviation: a pull that was not asked for takes time, but is no sample.
+
+    The constants make exploration last beyond any horizon that can be played on most problems.
+    """
+
+    name = "dsee"
+    guarantee = (
+        "For reversible, aperiodic chains the expected weak regret is of order log T if D and L "
+        "are at least the theorem's; with growing D it is of order D(T) log T."
+    )
+
+    def __init__(self, n_arms: int, rate: float, growth: float = 0.0) -> None:
+        super().__init__(n_arms, rate, 0.0, growth, False)
+
+
+class EpochUCB(EpochLearner):
+    """RUCB: as DSEE, but exploits the arm with the largest mean_j + sqrt(L log t / n_j).
+
+    All pulls of an arm count for its mean and its n_j, those of exploitation too.
+
+    Reference: Liu, Liu, Zhao, Logarithmic weak regret of non-Bayesian restless multi-armed bandit,
+    ICASSP 2011: the first form of the policy that DeterministicSequencing follows, with the same
+    epochs and constants but an index in place of the mean.
+    Made for: weak regret, of order log T.
+    Assumes and parameters: as DSEE; with knowledge="none", L = sqrt(log t) and D = log t, so that
+    both grow without bound and D / L does too.
+    Deviation: written from the published description, without the paper's text at hand; that the
+    mean is over all pulls and that the index is this one are the doubtful parts.
+    Deviation: the other ones of DSEE, except that every pull is a sample.
+    """
+
+    name = "rucb"
+    guarantee = DeterministicSequencing.guarantee
+
+    def __init__(self, n_arms: int, rate: float, exploration: float, growth: float = 0.0) -> None:
+        super().__init__(n_arms, rate, exploration, growth, True)
+
+
+class AdaptiveSequencing(MarkedLearner):
+    """ASR: each arm is explored as often as its own mean asks for, else the best mean is exploited.
+
+    When a phase is over at time t, an arm i with n_i samples is explored if it has none or if
+    n_i <= max(D_i, 2/I) log t, D_i = 4 L / max(gap^2, (largest mean - mean_i)^2 - eps); of
+    several the one explored least often. Its n-th exploration waits until the arm is found in the
+    state it was last sampled in, and then takes 4^(n-1) samples, so that all its samples are one
+    path of the chain. If there is no such arm, the one with the largest mean is pulled 2 4^(n-1)
+    times, the n-th time.
+
+    Reference: Gafni, Cohen, Learning in restless multiarmed bandits via adaptive arm sequencing
+    rules, IEEE Transactions on Automatic Control 66 (2021), arXiv 1906.08120.
+    Made for: weak regret, of order log T, exploring bad arms less than DSEE.
+    Assumes: irreducible, aperiodic, reversible chains while pulled; anything while not.
+    Parameters: L = 30 r_max^2 / ((3 - 2 sqrt 2) lambda), lambda the smallest eigenvalue gap,
+    2/I = 384 (r_max + 2)^2 S_max^2 r_max^2 pi_max^2 / (eps^2 lambda), S_max the largest number of
+    states, r_max the largest reward, pi_max the largest mu_j(s) or 1 - mu_j(s), gap a bound below
+    the distance between the best mean and the next. The paper takes these as known: the builder
+    computes them exactly. eps > 0 is left free by the paper: gap^2 / 2.
+    Deviation: written from the published description, without the paper's text at hand; L, I,
+    which of several arms comes first, and that exploitation gives no samples are doubtful.
+    Deviation: as DSEE for chains that are not reversible and for arms as good as the best.
+    Deviation: after a pull that was not asked for, exploration waits for its state once more.
+
+    The constants make exploration last beyond any horizon that can be played on most problems.
+    """
+
+    name = "asr"
+    family = "phase"
+    guarantee = (
+        "For reversible, aperiodic chains and the theorem's constants the expected weak regret is "
+        "of order log T."
+    )
+
+    def __init__(
+        self, n_arms: int, exploration: float, gap: float, epsilon: float, floor: float
+    ) -> None:
+        memory = {
+            **zeros(n_arms),
+            "phases": np.zeros(n_arms, dtype=np.int64),
+            "marked": np.zeros(n_arms, dtype=np.bool_),
+            "clock": np.zeros(6, dtype=np.int64),
+        }
+        memory["clock"][[MODE, LEFT]] = SAMPLE, 1
+        super().__init__(
+            n_arms, memory, exploration=float(exploration), gap=float(gap), epsilon=float(epsilon),
+            floor=float(floor),
+        )  # fmt: skip
+
+    def ask(self) -> int:
+        return int(self.memory["clock"][ARM])
+
+
+def epoch_constant(bandit: Bandit) -> float:
+    """L = (80 r_max^2 S_max^2 / (3 - 2 sqrt 2) + 10 r_max^2) / eps of DSEE and RUCB."""
+    most = max(float(arm.rewards.sum()) for arm in bandit.arms)
+    size, gap = max(bandit.n_states), min(map(additive_gap, bandit.arms))
+    return (80 * most**2 * size**2 / ROOT + 10 * most**2) / gap
+
+
+def dsee(
+    bandit: Bandit, horizon: int | None, delta: float, rng: Seed, rate: float | None = None,
+    knowledge: Knowledge = "bounds",
+) -> Learner:  # fmt: skip
+    if knowledge == "none":
+        return DeterministicSequencing(bandit.n_arms, 1.0 if rate is None else rate, growth=1.0)
+    if rate is None:
+        rate = 4 * epoch_constant(bandit) / gain_gap(bandit) ** 2
+    return DeterministicSequencing(bandit.n_arms, rate)
+
+
+def rucb(
+    bandit: Bandit, horizon: int | None, delta: float, rng: Seed, rate: float | None = None,
+    exploration: float | None = None, knowledge: Knowledge = "bounds",
+) -> Learner:  # fmt: skip
+    none = knowledge == "none"
+    if exploration is None:
+        exploration = 1.0 if none else epoch_constant(bandit)
+    if rate is None:
+        rate = 1.0 if none else 4 * exploration / gain_gap(bandit) ** 2
+    return EpochUCB(bandit.n_arms, rate, exploration, float(none))
+
+
+def asr(
+    bandit: Bandit, horizon: int | None, delta: float, rng: Seed,
+    exploration: float | None = None, gap: float | None = None, epsilon: float | None = None,
+    floor: float | None = None,
+) -> Learner:  # fmt: skip
+    spectral = min(map(additive_gap, bandit.arms))
+    reward = largest_reward(bandit)
+    if exploration is None:
+        exploration = 30 * reward**2 / (ROOT * spectral)
+    gap = gain_gap(bandit) if gap is None else gap
+    epsilon = gap**2 / 2 if epsilon is None else epsilon
+    if floor is None:
+        widths = (reward + 2) * max(bandit.n_states) * reward * largest_mass(bandit)
+        floor = 384 * widths**2 / (epsilon**2 * spectral)
+    return AdaptiveSequencing(bandit.n_arms, exploration, gap, epsilon, floor)
