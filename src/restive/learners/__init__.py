@@ -59,11 +59,12 @@ class LearnerEntry:
     description: str
     guarantee: str
     parameters: tuple[Parameter, ...]
-    builder: str  # name in restive.learners.builders
+    builder: str  # name in restive.learners.builders, or "module:name" below restive.learners
 
     def build(self, *arguments: Any, **options: Any) -> Learner:
+        module, _, name = self.builder.rpartition(":")
         function: Callable[..., Learner]
-        function = getattr(import_module("restive.learners.builders"), self.builder)
+        function = getattr(import_module(f"restive.learners.{module or 'builders'}"), name)
         return function(*arguments, **options)
 
 
@@ -79,6 +80,13 @@ def _unknown(default: bool) -> tuple[Parameter, ...]:
 
 _BOUND = "regret against rho* of order sqrt(T) with probability 1 - delta (Theorem 2)"
 _TIMES = Parameter("mixing_times", "ints", None, "Tmix(1/4) of the arms, if not their own", 1)
+
+
+def _rivals() -> tuple[LearnerEntry, ...]:
+    from restive.learners.rivals import weak_entries  # which needs LearnerEntry from here
+
+    return weak_entries.ENTRIES
+
 
 LEARNERS: dict[str, LearnerEntry] = {
     entry.name: entry
@@ -119,6 +127,7 @@ LEARNERS: dict[str, LearnerEntry] = {
             "best_arm",
         ),
         LearnerEntry("round-robin", "pulls all arms in turn", "none", (), "round_robin"),
+        *_rivals(),
     )
 }
 
