@@ -227,6 +227,11 @@ def test_rounds_double_and_share_delta_out():
     assert [guessing.round(i).caps for i in (1, 2, 10)] == [(1,), (2,), (35,)]
     assert 5 * int(np.ceil(log(2**10 - 1))) == 35
     assert Inputs(1, guess=lambda t: 0.2).round(3).caps == (2,)
+    times = []
+    asking = Inputs(1, guess=lambda t: times.append(t) or 1.0)
+    for i in (1, 2, 3):
+        asking.round(i)
+    assert times == [1, 3, 7]  # the steps at which the rounds begin
     with pytest.raises(ValueError, match="finite"):
         Inputs(1, guess=lambda t: float("nan")).round(3)
 

@@ -232,6 +232,28 @@ def test_the_oracle_notices_departures(wrong):
         follow_both(example1(0.1), (1, 1), 300, 1000, 0.1, wrong)
 
 
+def test_each_plan_is_made_to_1_over_sqrt_t_from_the_last_one(monkeypatch):
+    asked = []
+
+    def spying(structure, parameters, **options):
+        found = solve(structure, parameters, **options)
+        asked.append((options["tolerance"], options["start"], found.values))
+        return found
+
+    monkeypatch.setattr("restive.learners.episodes.solve", spying)
+    learner = make_learner("colored-ucrl2", example1(0.1), 5000)
+    record = BanditWorld(example1(0.1), 1).record(5000)
+    learner.play_path(record.states, record.rewards)
+    assert len(asked) == len(learner.episodes) > 20
+    for k, (tolerance, start, _) in enumerate(asked):
+        assert tolerance == 1 / sqrt(learner.episodes[k] - 2)
+        if k == 0:
+            assert start is None
+        else:
+            before = asked[k - 1][2]
+            assert np.ptp(start - before) < 1e-12  # the same up to a constant
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_episodes_are_at_most_c_log2_8t_over_c(seed):
     bandit = random_problem(n_arms=2, n_states=[2, 3], rng=seed)

@@ -95,6 +95,9 @@ def test_a_path_does_not_depend_on_blocks_horizon_or_other_arms():
         again = path_of(world, 1000, size)
         assert np.array_equal(states, again[0])
         assert np.array_equal(rewards, again[1])
+        parts = [(s.copy(), r.copy()) for s, r in world.stream(1000, size)]
+        assert np.array_equal(states, np.concatenate([s for s, _ in parts], axis=1))
+        assert np.array_equal(rewards, np.concatenate([r for _, r in parts], axis=1))
     longer = path_of(world, 1500)
     assert np.array_equal(states, longer[0][:, :1000])
     third = path_of(BanditWorld(Bandit([arm, arm, arm]), 11), 1000)

@@ -96,7 +96,7 @@ def play(
     rewards = RewardSum(marks(steps))
     gaps = None if plan is None else GapSum(plan, rewards.at)
     pulled = np.zeros(learner.n_arms, dtype=np.int64)
-    for path, paid in world.blocks(steps):
+    for path, paid in world.stream(steps):
         pulls = learner.play_path(path, paid)
         rewards.add(pulls, paid)
         if gaps is not None:

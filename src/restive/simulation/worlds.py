@@ -47,18 +47,23 @@ class BanditWorld:
 
     def blocks(self, horizon: int, size: int = BLOCK) -> Iterator[Block]:
         """The path from its first step on, ``size`` steps at a time."""
+        for states, rewards in self.stream(horizon, size):
+            yield states.copy(), rewards.copy()
+
+    def stream(self, horizon: int, size: int = BLOCK) -> Iterator[Block]:
+        """As ``blocks``, but each block overwrites the one before: long runs allocate nothing."""
+        key, entropy = self._seeds.spawn_key, self._seeds.entropy
         walks = [
-            _ArmPath(arm, np.random.SeedSequence(self._seeds.entropy, spawn_key=(*key, j)))
-            for key in [self._seeds.spawn_key]
+            _ArmPath(arm, np.random.SeedSequence(entropy, spawn_key=(*key, j)))
             for j, arm in enumerate(self.bandit.arms)
         ]
+        states = np.empty((len(walks), min(size, horizon)), dtype=np.int64)
+        rewards, uniforms = np.empty(states.shape), np.empty(states.shape[1])
         for begin in range(0, horizon, size):
             steps = min(size, horizon - begin)
-            states = np.empty((len(walks), steps), dtype=np.int64)
-            rewards = np.empty((len(walks), steps))
             for walk, path, paid in zip(walks, states, rewards, strict=True):
-                walk.fill(path, paid)
-            yield states, rewards
+                walk.fill(path[:steps], paid[:steps], uniforms[:steps])
+            yield states[:, :steps], rewards[:, :steps]
 
     def record(self, horizon: int) -> RecordedWorld:
         """The first ``horizon`` steps held in memory, for many learners to replay."""
@@ -78,10 +83,10 @@ class _ArmPath:
         self.start = _heights(arm.initial_law)
         self.state = -1
 
-    def fill(self, states: Ints, rewards: Floats) -> None:
+    def fill(self, states: Ints, rewards: Floats, uniforms: Floats) -> None:
         from restive._kernels.play import chain_path
 
-        uniforms = self.moves.random(len(states))
+        self.moves.random(out=uniforms)
         self.state = chain_path(
             self.heights, self.start, self.arm.rewards, uniforms, self.state, states, rewards
         )
@@ -131,6 +136,8 @@ class RecordedWorld:
         for begin in range(0, horizon, size):
             part = slice(begin, min(horizon, begin + size))
             yield self.states[:, part], self.rewards[:, part]
+
+    stream = blocks
 
 
 class StructuredWorld:
