@@ -17,7 +17,7 @@ PANELS = [
     ("sweep_seconds", "seconds a sweep"),
     ("plan_seconds", "seconds to plan to 1e-6"),
 ]
-LABELS = {"M": "M, the age from which on ages count as equal", "S": "|S|, states of every arm"}
+LABELS = {"M": "M, the cap of all ages", "S": "|S|, states of every arm"}
 TITLES = {"M": "Older ages (|S| = 2)", "S": "Larger arms"}
 
 
@@ -52,7 +52,7 @@ def _panel(axes: Axes, rows: list[dict[str, Any]], axis: str, key: str) -> None:
     ticks = sorted({row[axis] for row in rows})
     if axis == "S":
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
-        axes.minorticks_off()
+    axes.minorticks_off()
     axes.set_xlabel(LABELS[axis])
     axes.grid(alpha=0.25, linewidth=0.6)
     for side in ("top", "right"):

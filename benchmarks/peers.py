@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from statistics import median
+from time import perf_counter
 from typing import Any
 
 from benchmarks.contenders import CONTENDERS, SPAN, Case, Timing, UnableError
@@ -13,6 +14,7 @@ from benchmarks.models import slow_channels
 TITLE = "Planning beside its peers"
 
 SLOW = 10.0  # seconds after which a solver is not asked to run again
+PATIENCE = 120.0  # seconds of one case after which there are no further rounds
 LARGE = 1_000_000  # states beyond which only restive and the CSR matrix are asked
 OWN = tuple(name for name in CONTENDERS if name.startswith("restive"))
 AT_SCALE = (*OWN, "scipy CSR")
@@ -55,8 +57,10 @@ def _measure(case: Case, rounds: int) -> dict[str, Any]:
     """Solvers take turns, so that a busy spell of the machine hits all of them alike."""
     runs: dict[str, list[Timing]] = {name: [] for name in CONTENDERS}
     notes: dict[str, str] = {}
-    first = _first_calls(case)
+    first, start = _first_calls(case), perf_counter()
     for number in range(rounds):
+        if number and perf_counter() - start > PATIENCE:
+            break
         for name in CONTENDERS:
             slow = any(timing.setup + timing.solve > SLOW for timing in runs[name])
             if name not in notes and not slow:
