@@ -1,0 +1,119 @@
+"""The verification suite: its own solver is right, it notices what is wrong, and it says so."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from restive.planning import plan
+from restive.problems import build, example1
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # the suite is not installed with the package
+
+from verification import Finding, Settings, judge, oracle, planning  # noqa: E402
+from verification import __main__ as program  # noqa: E402
+
+SMALL = Settings(quick=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "gain"),
+    [
+        ("example-1", 0.7),
+        ("example-2", 0.7),
+        ("example-3", 0.6412169920),
+        ("example-4", 0.7375),  # two periodic arms, periods 3 and 5
+    ],
+)
+def test_the_other_solver_knows_the_examples(name, gain):
+    low, high = oracle.best_gain(build(name))
+    assert low - 1e-9 <= gain <= high + 1e-9
+    assert high - low <= 2e-9
+
+
+def test_simulated_chains_have_their_stationary_law():
+    bandit = build("random", n_arms="2", n_states="3")
+    every = oracle.simulate(bandit, lambda states, ages: np.ones(len(states), dtype=np.int64),
+                            2000, 500, np.random.default_rng(1))[0]  # fmt: skip
+    error = 4.5 * every.std() / np.sqrt(len(every))  # false alarms: 7e-6
+    assert abs(every.mean() - bandit.arms[1].gain) <= error
+
+
+def test_ages_and_states_are_what_was_seen():
+    bandit = example1()
+    _, states, ages = oracle.simulate(
+        bandit, lambda states, ages: np.argmax(ages, axis=1), 3, 4, np.random.default_rng(0)
+    )
+    assert ages.tolist() == [[[2, 1]] * 3, [[2, 1]] * 3]  # arms take turns
+    assert set(states.ravel()) <= {0, 1}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_drawn_problems_have_one_gain(seed):
+    """At most one periodic arm, so that the other solver's one number is the right one."""
+    bandit = planning.random_bandit(seed)
+    periods = [arm.period for arm in bandit.arms]
+    assert sum(m > 1 for m in periods) <= 1
+    assert (max(periods) > 1) == (seed % 4 == 0)
+
+
+def test_a_worse_policy_fails(monkeypatch):
+    honest = planning.simulate
+
+    def lazy(bandit, act, runs, steps, rng):
+        return honest(bandit, lambda states, ages: np.zeros(len(states), int), runs, steps, rng)
+
+    found = plan(example1())
+    low, high = planning.simulated_interval(found, 200, 500, 0)
+    assert low <= 0.7 <= high
+    monkeypatch.setattr(planning, "simulate", lazy)
+    low, high = planning.simulated_interval(found, 200, 500, 0)
+    assert high < 0.7
+
+
+def test_intervals_elsewhere_fail(monkeypatch):
+    monkeypatch.setattr(Settings, "size", lambda self, full, quick: 4)
+    assert {f.verdict for f in planning.check_intervals(SMALL)} == {"pass"}
+    honest = planning.best_gain
+    monkeypatch.setattr(planning, "best_gain", lambda b: tuple(x + 1e-5 for x in honest(b)))
+    assert [f.verdict for f in planning.check_intervals(SMALL)][:2] == ["FAIL", "pass"]
+
+
+def test_records_are_counted_and_missing_ones_skipped(monkeypatch, tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("date,actual_precipitation\n" + "".join(f"d,{x}\n" for x in (0, 0, 0.1, 0, 0)))
+    assert planning.rain(path).tolist() == [1, 1, 0, 1, 1]
+    assert planning.fit(planning.rain(path), "x").transitions.tolist() == [
+        [0, 1],
+        [pytest.approx(1 / 3), pytest.approx(2 / 3)],
+    ]
+    monkeypatch.setattr(planning, "DATA", tmp_path / "nowhere")
+    assert [f.verdict for f in planning.check_weather(SMALL)] == ["skipped"]
+
+
+@pytest.mark.parametrize(("holds", "code"), [(True, 0), (False, 1)])
+def test_the_exit_code_tells(holds, code, monkeypatch, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+
+    def check(settings):
+        settings.draw("line", lambda axes: axes.plot([0, 1], [0, 1]))
+        yield Finding("one", "a claim", "1.0", "0, 2", judge(holds))
+        yield Finding("two", "another", "-", "-", "skipped")
+
+    monkeypatch.setattr(program, "MODULES", {"some": {"only": check}})
+    assert program.main(["only", "--out", str(tmp_path / "out")]) == code
+    shown = capsys.readouterr().out
+    assert ("FAIL    one" in shown) != holds
+    assert f"2 findings, {code} failed" in shown
+    assert json.loads((tmp_path / "out" / "results.json").read_text())[0]["measured"] == "1.0"
+    assert "| one | a claim |" in (tmp_path / "out" / "results.md").read_text()
+    assert "<svg" in (tmp_path / "out" / "line.svg").read_text()
+    with pytest.raises(SystemExit) as refused:
+        program.main(["onyl"])
+    assert refused.value.code == 2
+    assert "only" in capsys.readouterr().err

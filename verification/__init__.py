@@ -1,0 +1,66 @@
+"""Statistical verification: claims measured on larger and more problems than tests can afford.
+
+A check is a function of ``Settings`` that yields findings. To add some, write a module with a
+dictionary ``CHECKS`` of them and name it in ``verification/__main__.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+__all__ = ["ALPHA", "ROOT", "Check", "Finding", "Settings", "judge"]
+
+ROOT = Path(__file__).resolve().parent.parent
+ALPHA = 1e-4  # chance that a true claim fails, per finding
+
+Verdict = Literal["pass", "FAIL", "skipped"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One claim and what was measured of it."""
+
+    name: str
+    claim: str
+    measured: str
+    interval: str  # where the measured value should lie, or its own uncertainty
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How much to do, and where figures go (None: nowhere)."""
+
+    quick: bool = False
+    out: Path | None = None
+
+    def size(self, full: int, quick: int) -> int:
+        """A number of problems, runs or steps."""
+        return quick if self.quick else full
+
+    def draw(self, name: str, paint: Callable[[Any], None]) -> None:
+        """Let ``paint`` fill the axes of a figure ``name``.svg, if figures are wanted."""
+        if self.out is None:
+            return
+        import matplotlib
+
+        matplotlib.use("svg")
+        matplotlib.rcParams["svg.hashsalt"] = name  # the same data make the same file
+        from matplotlib import pyplot
+
+        figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
+        paint(axes)
+        axes.spines[["top", "right"]].set_visible(False)
+        figure.savefig(self.out / f"{name}.svg", metadata={"Date": None})
+        pyplot.close(figure)
+
+
+Check = Callable[[Settings], Iterable[Finding]]
+
+
+def judge(holds: bool) -> Verdict:
+    """The verdict on a claim that was measured."""
+    return "pass" if holds else "FAIL"

@@ -1,0 +1,72 @@
+"""``python -m verification``: measure the claims, print a table, end in 1 if one fails."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from time import perf_counter
+
+from verification import Check, Finding, Settings, planning
+
+# name of the check -> function; a module's name on the command line stands for all of its checks
+MODULES: dict[str, dict[str, Check]] = {"planning": planning.CHECKS}
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m verification", description=__doc__)
+    names = [*MODULES, *(name for checks in MODULES.values() for name in checks)]
+    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(names)}")
+    parser.add_argument("--quick", action="store_true", help="smaller; under a minute")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="for results and figures")
+    options = parser.parse_args(words)
+    if unknown := [name for name in options.names if name not in names]:
+        parser.error(f"no check {unknown[0]!r}; choose from {', '.join(names)}")
+    if options.out and find_spec("matplotlib") is None:
+        parser.error("--out draws figures with matplotlib: pip install 'restive[plot]'")
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+    findings = run(options.names, Settings(options.quick, options.out))
+    if options.out:
+        write(findings, options.out)
+    failed = sum(finding.verdict == "FAIL" for finding in findings)
+    print(f"\n{len(findings)} findings, {failed} failed")
+    return 1 if failed else 0
+
+
+def run(names: Sequence[str], settings: Settings) -> list[Finding]:
+    """Run the checks with these names, or all, and print each finding as it comes."""
+    found: list[Finding] = []
+    for module, checks in MODULES.items():
+        for name, check in checks.items():
+            if names and name not in names and module not in names:
+                continue
+            began = perf_counter()
+            print(f"\n{module}: {name}", flush=True)
+            for finding in check(settings):
+                found.append(finding)
+                print("  " + line(finding), flush=True)
+            print(f"  ({perf_counter() - began:.1f} s)", flush=True)
+    return found
+
+
+def line(one: Finding) -> str:
+    return f"{one.verdict:8}{one.name:28} {one.claim}: {one.measured} [{one.interval}]"
+
+
+def write(findings: Sequence[Finding], out: Path) -> None:
+    """results.md for readers and results.json for programs."""
+    rows = ["| | claim | measured | interval | verdict |", "|---|---|---|---|---|"]
+    rows += [f"| {f.name} | {f.claim} | {f.measured} | {f.interval} | {f.verdict} |"
+             for f in findings]  # fmt: skip
+    (out / "results.md").write_text("# Verification\n\n" + "\n".join(rows) + "\n", "utf-8")
+    text = json.dumps([asdict(f) for f in findings], indent=1)
+    (out / "results.json").write_text(text + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
