@@ -136,10 +136,12 @@ class GreedyPolicy:
         from restive._kernels import play
 
         seen, pulled = self._colors(sight), np.full(self.rep.n_arms, NEVER)
+        own = np.take_along_axis(self._moves.seen, np.maximum(names, 0), axis=1)
+        shown = np.where(names < 0, NEVER, own)
         step, last, why = play.episode(
             self.values, self.rep.layout, self._tables, self._extended, self._moves, self._known,
-            limits, counts.visits, counts.outcomes, counts.rewards, names, path, rewards, pulls,
-            begin, end, sight.last, seen, pulled,
+            limits, counts.visits, counts.outcomes, counts.rewards, names, shown, path, rewards,
+            pulls, begin, end, sight.last, seen, pulled,
         )  # fmt: skip
         for arm in np.flatnonzero(pulled != NEVER):
             sight.seen_at[arm] = sight.steps + int(pulled[arm]) - begin + 1

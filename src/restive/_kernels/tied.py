@@ -1,0 +1,173 @@
+"""One chain seen at gaps: its posterior from counts N(s, n, s'), and play that counts true ages."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from restive._kernels.play import END, LIMIT, UNKNOWN, greedy, place_of
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def fill_powers(chain, powers):
+    """powers[n - 1] = chain^n for as many n as there is room for."""
+    size = len(chain)
+    powers[0] = chain
+    for n in range(1, len(powers)):
+        for i in range(size):
+            for j in range(size):
+                total = 0.0
+                for k in range(size):
+                    total += powers[n - 1, i, k] * chain[k, j]
+                powers[n, i, j] = total
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def log_likelihood(counts, powers):
+    """sum over s, n, s' of N(s, n, s') log P^n(s, s'); counts (S, A, S), powers (A, S, S)."""
+    total = 0.0
+    for s in range(counts.shape[0]):
+        for a in range(counts.shape[1]):
+            for e in range(counts.shape[2]):
+                if counts[s, a, e] > 0:
+                    chance = powers[a, s, e]
+                    if chance <= 0.0:
+                        return -np.inf
+                    total += counts[s, a, e] * np.log(chance)
+    return total
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def impute(counts, powers, work, rng):
+    """Draw the unseen states between observations; work[:, 0] receives the one-step counts.
+
+    A gap of n is cut in half at a state drawn from its law given both ends, and the halves join
+    the shorter gaps. All gaps with the same ends and length are cut at once (a multinomial draw),
+    so the cost does not grow with the number of observations.
+    """
+    size, longest = counts.shape[0], counts.shape[1]
+    weights = np.empty(size)
+    work[:] = counts
+    for a in range(longest - 1, 0, -1):
+        left = (a + 1) // 2
+        right = a + 1 - left
+        for s in range(size):
+            for e in range(size):
+                many = work[s, a, e]
+                if many == 0:
+                    continue
+                total = 0.0
+                for k in range(size):
+                    weights[k] = powers[left - 1, s, k] * powers[right - 1, k, e]
+                    total += weights[k]
+                for k in range(size):
+                    part = many
+                    if k < size - 1:
+                        share = weights[k] / total if total > 0.0 else 1.0
+                        part = rng.binomial(many, min(1.0, max(0.0, share)))
+                    total -= weights[k]
+                    work[s, left - 1, k] += part
+                    work[k, right - 1, e] += part
+                    many -= part
+                    if many == 0:
+                        break
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def draw_rows(chain, work, prior, rng):
+    """Dirichlet draw of every row given the one-step counts in work[:, 0]."""
+    size = len(chain)
+    for s in range(size):
+        total = 0.0
+        for e in range(size):
+            chain[s, e] = rng.standard_gamma(prior + work[s, 0, e]) + 1e-300
+            total += chain[s, e]
+        for e in range(size):
+            chain[s, e] /= total
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def nudge_rows(chain, counts, powers, trial, prior, rng, times):
+    """Metropolis steps on one row at a time, its logarithms moved by a normal step of any scale.
+
+    Imputing alone moves slowly where most of the data are long gaps. ``powers`` stays those of
+    ``chain``.
+    """
+    size = len(chain)
+    current = log_likelihood(counts, powers)
+    kept = np.empty(size)
+    for _ in range(times):
+        for s in range(size):
+            scale = np.exp(-4.0 * rng.random())
+            total = 0.0
+            for e in range(size):
+                kept[e] = chain[s, e]
+                chain[s, e] = max(kept[e] * np.exp(2.0 * scale * rng.standard_normal()), 1e-300)
+                total += chain[s, e]
+            ratio = 0.0
+            for e in range(size):
+                chain[s, e] /= total
+                ratio += prior * np.log(chain[s, e] / kept[e])
+            fill_powers(chain, trial)
+            proposed = log_likelihood(counts, trial)
+            if np.log(rng.random()) < proposed - current + ratio:
+                current = proposed
+                powers[:] = trial
+            else:
+                for e in range(size):
+                    chain[s, e] = kept[e]
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def update(chain, counts, prior, rng, sweeps, nudges):
+    """Move ``chain`` by some steps of a Markov chain whose law is the posterior."""
+    shape = (counts.shape[1], len(chain), len(chain))
+    powers, trial = np.empty(shape), np.empty(shape)
+    work = np.empty(counts.shape, dtype=np.int64)
+    for _ in range(sweeps):
+        fill_powers(chain, powers)
+        if nudges > 0 and len(chain) > 1:
+            nudge_rows(chain, counts, powers, trial, prior, rng, nudges)
+        impute(counts, powers, work, rng)
+        draw_rows(chain, work, prior, rng)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def tied_episode(values, lay, tab, moves, policy, seen, gaps, limits, paid, names, path, rewards,
+                 pulls, begin, end, steps, last, states, seen_at):  # fmt: skip
+    """Follow the greedy policy along a path, counting every pull under its true age.
+
+    seen: (K,) colors of the information state. gaps: (K, S, A, S) counts N(s, n, s'), ages beyond A
+    at A. limits: (K,) pulls of an arm at which to stop. paid: (K, S, 3) number, sum and sum of
+    squares of the rewards in each state. steps: steps before ``begin``; seen_at: (K,) step of each
+    arm's last pull. Returns (step, last, why) as ``play.episode``.
+    """
+    longest = gaps.shape[2]
+    older, fresh = moves.older, moves.seen
+    for step in range(begin, end):
+        place = place_of(moves, last, seen)
+        pull = np.int64(policy[place])
+        if pull < 0:
+            pull = greedy(values, lay, tab, False, last, seen)
+            policy[place] = pull
+        if limits[pull] <= 0:
+            return step, last, LIMIT
+        outcome = names[pull, path[pull, step]]
+        if outcome < 0:
+            return step, last, UNKNOWN
+        now = steps + step - begin + 1
+        gap = min(now - seen_at[pull], longest)
+        gaps[pull, states[pull], gap - 1, outcome] += 1
+        reward = rewards[pull, step]
+        paid[pull, outcome, 0] += 1.0
+        paid[pull, outcome, 1] += reward
+        paid[pull, outcome, 2] += reward * reward
+        limits[pull] -= 1
+        for arm in range(len(seen)):
+            seen[arm] = older[seen[arm]]
+        seen[pull] = fresh[pull, outcome]
+        states[pull] = outcome
+        last = pull
+        pulls[step] = pull
+        seen_at[pull] = now
+    return end, last, END

@@ -1,0 +1,119 @@
+"""What is believed of one arm: a chain whose every age is a power of the same matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive import chains
+
+__all__ = ["ChainPosterior", "RewardPosterior", "mirror", "mirror_volume"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ChainPosterior:
+    """Posterior of P given counts N(s, n, s'), rows Dirichlet(prior, ..., prior) beforehand.
+
+    The likelihood is prod P^n(s, s')^N(s, n, s'): one matrix explains all ages. ``draw`` moves a
+    matrix by a few steps of a Markov chain that leaves this posterior unchanged: data
+    augmentation (impute the unseen states, draw the rows), Metropolis steps on the rows, and a
+    jump to the mirror image, which data at even ages cannot tell from the matrix itself.
+    """
+
+    prior: float = 0.5
+    sweeps: int = 2
+    nudges: int = 1
+
+    def draw(self, chain: Floats, counts: Ints, rng: np.random.Generator) -> Floats:
+        """A new matrix (S, S) from an old one; counts (S, A, S)."""
+        from restive._kernels import tied
+
+        moved = np.array(chain, dtype=np.float64)
+        if len(moved) == 1:
+            return np.ones((1, 1))
+        longest = np.flatnonzero(counts.any(axis=(0, 2)))
+        used = np.ascontiguousarray(counts[:, : longest[-1] + 1 if len(longest) else 1])
+        moved = self._maybe_mirror(moved, used, rng)
+        tied.update(moved, used, self.prior, rng, self.sweeps, self.nudges)
+        return moved
+
+    def _maybe_mirror(self, chain: Floats, counts: Ints, rng: np.random.Generator) -> Floats:
+        """A Metropolis step to the mirror image."""
+        image = mirror(chain)
+        threshold = np.log(rng.random())
+        if image is None:
+            return chain
+        ratio = self.log_density(image, counts) - self.log_density(chain, counts)
+        if ratio < threshold - 50:  # no volume makes up for that
+            return chain
+        return image if threshold < ratio + mirror_volume(chain) else chain
+
+    def log_density(self, chain: Floats, counts: Ints) -> float:
+        """Log posterior density of P up to a constant."""
+        from restive._kernels import tied
+
+        powers = np.empty((counts.shape[1], len(chain), len(chain)))
+        tied.fill_powers(chain, powers)
+        law = (self.prior - 1) * np.log(np.maximum(chain, 1e-300)).sum()
+        return float(tied.log_likelihood(counts, powers) + law)
+
+
+def mirror(chain: Floats) -> Floats | None:
+    """2 Pi - P, where Pi holds the stationary law in every row; None if it is no chain.
+
+    It has the same stationary law and the same even powers: (Pi + Q)^n = Pi + Q^n, with Q -> -Q.
+    """
+    image = 2 * chains.stationary(np.maximum(chain, 1e-300))[None, :] - chain
+    return None if (image <= 0).any() else image / image.sum(axis=1, keepdims=True)
+
+
+def mirror_volume(chain: Floats, step: float = 1e-6) -> float:
+    """log |det| of the derivative of ``mirror`` in the free entries of P (all but the last column).
+
+    By central differences; the step shrinks with the smallest entry so that it stays inside.
+    """
+    size = len(chain)
+    free = [(s, e) for s in range(size) for e in range(size - 1)]
+    step = min(step, 0.01 * float(chain.min()))
+    slopes = np.empty((len(free), len(free)))
+    for column, (s, e) in enumerate(free):
+        images = []
+        for sign in (1, -1):
+            moved = chain.copy()
+            moved[s, e] += sign * step
+            moved[s, -1] -= sign * step
+            images.append(2 * chains.stationary(moved)[None, :] - moved)
+        slopes[:, column] = ((images[0] - images[1]) / (2 * step))[:, :-1].ravel()
+    return float(np.linalg.slogdet(slopes)[1])
+
+
+@dataclass(frozen=True)
+class RewardPosterior:
+    """Posterior of a state's mean reward: normal with unknown variance (normal-inverse-gamma).
+
+    Before any sample the mean is ``center`` with ``weight`` samples' worth of faith, the variance
+    about ``spread``. Rewards without noise are recognised as such: the standard deviation of the
+    mean then falls like 1/n instead of 1/sqrt(n).
+    """
+
+    center: float = 0.5
+    weight: float = 0.25
+    shape: float = 0.5
+    spread: float = 0.05
+
+    def draw(self, totals: Floats, rng: np.random.Generator) -> Floats:
+        """Mean rewards (S,), not yet cut to [0, 1]; totals (S, 3): number, sum, sum of squares."""
+        n, total, squares = totals.T
+        mean = total / np.maximum(n, 1)
+        scatter = np.maximum(0.0, squares - total * mean)
+        weight = self.weight + n
+        shift = 0.5 * self.weight * n * (mean - self.center) ** 2 / weight
+        scale = self.spread * self.shape + 0.5 * scatter + shift
+        variance = scale / rng.standard_gamma(self.shape + 0.5 * n)
+        center = (self.weight * self.center + total) / weight
+        return np.asarray(center + np.sqrt(variance / weight) * rng.standard_normal(len(n)))

@@ -1,0 +1,323 @@
+"""Posterior sampling with all ages of an arm tied to one matrix; told nothing of the bandit."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import asdict, dataclass, field
+from math import log
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.learners.contract import Learner
+from restive.learners.greedy import NEVER, GreedyPolicy, Sight
+from restive.learners.storage import Snapshot, generator_from, generator_state
+from restive.learners.tied_posterior import ChainPosterior, RewardPosterior
+from restive.learners.unknown import Labels
+from restive.representation import Representation
+from restive.solver import refine, solve
+from restive.structured import Parameters
+
+__all__ = ["TiedSampling", "TiedSettings"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LONGEST_GAP = 256  # older observations count as this old
+CAPS = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 181, 256)
+
+
+@dataclass(frozen=True)
+class TiedSettings:
+    """How the learner believes and plans; the defaults suit bandits of any kind."""
+
+    chains: ChainPosterior = field(default_factory=ChainPosterior)
+    rewards: RewardPosterior = field(default_factory=RewardPosterior)
+    growth: float = 0.03  # an episode may be this part of all steps before it
+    aggregation: float = 0.02  # L1 distance at which ages are told apart no longer
+    fewest_states: int = 20_000  # information states that may always be planned on
+    states_per_step: float = 200.0  # and this many more for every step an episode may last
+    unseen: float = 1.0  # how long to reckon with states never seen, in log(t) per known state
+    accuracy: float = 0.1  # planning stops at accuracy / sqrt(t)
+
+
+class TiedSampling(Learner):
+    """Thompson sampling on the information states, with P_j^n for every age n of arm j.
+
+    Each episode draws a matrix and mean rewards for every arm from the posterior given all
+    observations at all ages (``ChainPosterior``, ``RewardPosterior``), plans with them and follows
+    the plan. An episode ends after one step more than the one before or a share of all steps,
+    whichever is longer, when an arm has been pulled as often in it as ever before, and when a new
+    state shows up. Nothing is known beforehand: states are found, with one more state of unknown
+    reward reckoned with as long as an arm is little known; how far ages are told apart and on
+    which loop they run (periodic arms) follows from the drawn matrices.
+
+    >>> learner = TiedSampling(2, rng=0)
+    >>> learner.tell(learner.ask(), "busy", 0.0)
+    >>> learner.ask()
+    1
+    """
+
+    name = "tied-sampling"
+    guarantee = (
+        "None proven. Bayesian: each episode's model is a draw from the posterior, which is exact "
+        "for chains with Dirichlet rows and normal rewards."
+    )
+
+    def __init__(
+        self,
+        n_arms: int,
+        rng: int | np.random.Generator = 0,
+        settings: TiedSettings | None = None,
+    ) -> None:
+        self.n_arms = n_arms
+        self.options = settings or TiedSettings()
+        self.rng = np.random.default_rng(rng)
+        self.sight = Sight(n_arms)
+        self.labels = Labels(n_arms, None)
+        self.gaps = np.zeros((n_arms, 1, LONGEST_GAP, 1), dtype=np.int64)
+        self.paid = np.zeros((n_arms, 1, 3))
+        self.chains = [np.ones((1, 1)) for _ in range(n_arms)]
+        self.means = [np.full(1, 0.5) for _ in range(n_arms)]
+        self.began, self.length = 0, 0  # first step and most steps of the episode
+        self.limits = np.zeros(n_arms, dtype=np.int64)  # pulls left to each arm in it
+        self._rep: Representation | None = None
+        self._values: Floats | None = None
+        self._policy: GreedyPolicy | None = None
+        self._starts: list[int] = []
+        self._seconds = 0.0
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"n_arms": self.n_arms, **asdict(self.options)}
+
+    @property
+    def episodes(self) -> tuple[int, ...]:
+        return tuple(self._starts)
+
+    @property
+    def planning_seconds(self) -> float:
+        return self._seconds
+
+    def ask(self) -> int:
+        if not self.sight.complete:
+            return self.sight.states.index(NEVER)
+        return self.policy.arm(self.sight)
+
+    def tell(self, arm: int, state: Hashable, reward: float) -> None:
+        arm = self.check_arm(arm)
+        known = len(self.labels.numbers[arm])
+        number = self.labels.number(arm, state)
+        new = number == known
+        if new:
+            self._make_room()
+        if self.sight.states[arm] != NEVER:
+            gap = min(self.sight.age(arm), LONGEST_GAP)
+            self.gaps[arm, self.sight.states[arm], gap - 1, number] += 1
+        self.paid[arm, number] += (1.0, reward, reward * reward)
+        self.limits[arm] -= 1
+        self.sight.note(arm, number)
+        self._settle(new)
+
+    def play_path(self, states: Ints, rewards: Floats) -> Ints:
+        from restive._kernels.play import UNKNOWN
+
+        pulls = np.empty(states.shape[1], dtype=np.int64)
+        names = self.labels.table(states)
+        step = 0
+        while step < len(pulls):
+            if self.sight.complete:
+                left = self.began + self.length - self.sight.steps - 1
+                step, why = self._follow(names, states, rewards, pulls, step, left)
+                self._settle(False)
+                if why != UNKNOWN:
+                    continue
+            known = self.labels.sizes
+            arm = pulls[step] = self.ask()
+            self.tell(int(arm), int(states[arm, step]), float(rewards[arm, step]))
+            if self.labels.sizes != known or not self.sight.complete:
+                names = self.labels.table(states)
+            step += 1
+        return pulls
+
+    def _follow(
+        self, names: Ints, path: Ints, rewards: Floats, pulls: Ints, begin: int, left: int
+    ) -> tuple[int, int]:
+        from restive._kernels import tied
+
+        sight, policy = self.sight, self.policy
+        states, seen_at = np.array(sight.states), np.array(sight.seen_at)
+        values, layout, tables, moves, chosen, seen = policy.arguments(sight)
+        step, last, why = tied.tied_episode(
+            values, layout, tables, moves, chosen, seen, self.gaps, self.limits, self.paid, names,
+            path, rewards, pulls, begin, min(len(pulls), begin + left), sight.steps, sight.last,
+            states, seen_at,
+        )  # fmt: skip
+        sight.steps += int(step) - begin
+        sight.states, sight.seen_at, sight.last = states.tolist(), seen_at.tolist(), int(last)
+        return int(step), int(why)
+
+    def _settle(self, new: bool) -> None:
+        """Start an episode if the current one is over."""
+        if not self.sight.complete:
+            return
+        over = new or self._policy is None or self.sight.steps + 1 >= self.began + self.length
+        if over or self.limits[self.policy.arm(self.sight)] <= 0:
+            self._begin()
+
+    @property
+    def policy(self) -> GreedyPolicy:
+        """The current episode's policy."""
+        if self._policy is None:
+            assert self._rep is not None
+            assert self._values is not None
+            self._policy = GreedyPolicy(self._rep, self._values, self._model(self._rep))
+        return self._policy
+
+    def _begin(self) -> None:
+        clock = perf_counter()
+        step = self.sight.steps + 1
+        self.length = max(self.length + 1, int(self.options.growth * step))
+        self.began = step
+        self.limits = np.maximum(1, self.gaps.sum(axis=(1, 2, 3)))
+        for j in range(self.n_arms):
+            self._believe(j)
+        rep = self._representation()
+        start = None
+        if self._values is not None and self._rep is not None and self._rep.sizes == rep.sizes:
+            start = self._values if rep == self._rep else refine(self._rep, self._values, rep)
+        tolerance = self.options.accuracy / step**0.5
+        found = solve(rep, self._model(rep), tolerance=tolerance, start=start, max_sweeps=2_000,
+                      accelerate=False)  # fmt: skip
+        self._rep, self._values = rep, found.values - found.values[0]
+        self._policy = None
+        self._starts.append(step)
+        self._seconds += perf_counter() - clock
+
+    def _believe(self, arm: int) -> None:
+        """Draw the arm's matrix and mean rewards, with one more state while it is little known."""
+        known = len(self.labels.numbers[arm])
+        patience = self.options.unseen * (known + 1) * (1 + log(self.sight.steps + 1))
+        if known == 1:  # it has not moved once: perhaps it just moves rarely
+            patience *= 3
+        size = known + (self.paid[arm, :, 0].sum() < patience)
+        counts = self.gaps[arm, :size, :, :size]
+        totals = self.paid[arm, :size]
+        if size > known:
+            counts = np.pad(counts, ((0, size - len(counts)), (0, 0), (0, size - counts.shape[2])))
+            totals = np.pad(totals, ((0, size - len(totals)), (0, 0)))
+        self.chains[arm] = self.options.chains.draw(_resized(self.chains[arm], size), counts,
+                                                    self.rng)  # fmt: skip
+        self.means[arm] = np.clip(self.options.rewards.draw(totals, self.rng), 0.0, 1.0)
+
+    def _representation(self) -> Representation:
+        """Information states fine enough for the drawn matrices, within what planning may take."""
+        options = self.options
+        most = options.fewest_states + options.states_per_step * self.length
+        sizes = [len(chain) for chain in self.chains]
+        lassos = [_lasso(chain, options.aggregation) for chain in self.chains]
+        caps, periods = [cap for cap, _ in lassos], [period for _, period in lassos]
+        rep = Representation(sizes, caps, periods)
+        while rep.n_states > most and max(caps) > 2:
+            widest = int(np.argmax(caps))
+            caps[widest] = max(cap for cap in CAPS if cap < caps[widest])
+            rep = Representation(sizes, caps, periods)
+        if self._rep is not None and rep == self._rep:
+            return self._rep  # with its memory layout
+        return rep
+
+    def _model(self, rep: Representation) -> Parameters:
+        """Parameters of every color from the drawn matrices and means."""
+        from restive._kernels import tied
+
+        rewards, laws = [], []
+        for j, chain in enumerate(self.chains):
+            powers = np.empty((rep.n_ages[j], len(chain), len(chain)))
+            tied.fill_powers(chain, powers)
+            rows = powers.transpose(1, 0, 2)
+            padded = np.zeros((*rows.shape[:2], rep.max_support))
+            padded[..., : len(chain)] = rows
+            rewards.append((rows @ self.means[j]).ravel())
+            laws.append(padded.reshape(-1, rep.max_support))
+        return Parameters(np.concatenate(rewards), np.concatenate(laws))
+
+    def _make_room(self) -> None:
+        """Grow the counts when an arm shows a state it had not shown before."""
+        size = max(self.labels.sizes)
+        more = size - self.gaps.shape[1]
+        if more > 0:
+            self.gaps = np.pad(self.gaps, ((0, 0), (0, more), (0, 0), (0, more)))
+            self.paid = np.pad(self.paid, ((0, 0), (0, more), (0, 0)))
+
+    def snapshot(self) -> Snapshot:
+        state = {
+            "name": self.name,
+            "settings": self.settings,
+            "sight": self.sight.snapshot(),
+            "labels": self.labels.snapshot(),
+            "began": self.began,
+            "length": self.length,
+            "rng": generator_state(self.rng),
+            "lasso": None if self._rep is None else [self._rep.caps, self._rep.periods],
+        }
+        arrays: dict[str, NDArray[Any]] = {
+            "gaps": self.gaps.copy(),
+            "paid": self.paid.copy(),
+            "limits": self.limits.copy(),
+            "starts": np.array(self._starts, dtype=np.int64),
+        }
+        for j in range(self.n_arms):
+            arrays[f"chain_{j}"] = self.chains[j].copy()
+            arrays[f"means_{j}"] = self.means[j].copy()
+        if self._values is not None:
+            arrays["values"] = self._values.copy()
+        return state, arrays
+
+    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.check_origin(state)
+        self.sight.restore(state["sight"])
+        self.labels.restore(state["labels"])
+        self.began, self.length = int(state["began"]), int(state["length"])
+        self.rng = generator_from(state["rng"])
+        self.gaps, self.paid = arrays["gaps"].copy(), arrays["paid"].copy()
+        self.limits = arrays["limits"].copy()
+        self._starts = arrays["starts"].tolist()
+        self.chains = [arrays[f"chain_{j}"].copy() for j in range(self.n_arms)]
+        self.means = [arrays[f"means_{j}"].copy() for j in range(self.n_arms)]
+        self._rep = self._values = self._policy = None
+        if state["lasso"] is not None:
+            self._rep = Representation([len(c) for c in self.chains], *state["lasso"])
+            self._values = arrays["values"].copy()
+
+
+def _resized(chain: Floats, size: int) -> Floats:
+    """A start for the posterior's Markov chain when the number of states has changed."""
+    if len(chain) == size:
+        return chain
+    grown = np.full((size, size), 1.0 / size)
+    kept = min(size, len(chain))
+    grown[:kept, :kept] = 0.5 * grown[:kept, :kept] + 0.5 * chain[:kept, :kept]
+    return np.asarray(grown / grown.sum(axis=1, keepdims=True))
+
+
+def _lasso(chain: Floats, error: float) -> tuple[int, int]:
+    """Smallest cap, and loop length up to the number of states, at which powers repeat.
+
+    They repeat if row by row P^(cap + loop) is within ``error`` of P^cap in L1. A matrix that takes
+    longer than the largest cap gets the loop that fits best there.
+    """
+    from restive._kernels import tied
+
+    size = len(chain)
+    if size == 1:
+        return 1, 1
+    powers = np.empty((CAPS[-1] + size, size, size))
+    tied.fill_powers(chain, powers)
+    for cap in CAPS:
+        later = powers[cap : cap + size]
+        distances = np.abs(later - powers[cap - 1]).sum(axis=2).max(axis=1)
+        if distances.min() <= error:
+            return cap, int(np.argmax(distances <= error)) + 1
+    return CAPS[-1], int(np.argmin(distances)) + 1
