@@ -113,6 +113,8 @@ def test_seeds_of_every_kind_and_their_record():
     same = [path_of(BanditWorld(bandit, sequence), 50)[0] for _ in range(2)]
     assert np.array_equal(*same)
     assert BanditWorld(bandit, sequence).seed == [5, 2]
+    sister = np.random.SeedSequence(5, spawn_key=(3,))
+    assert not np.array_equal(same[0], path_of(BanditWorld(bandit, sister), 50)[0])
     assert BanditWorld(bandit, 5).seed == 5
     drawn = BanditWorld(bandit, np.random.default_rng(1))
     assert np.array_equal(path_of(drawn, 50)[0], path_of(drawn, 50)[0])
@@ -262,6 +264,17 @@ def test_the_three_regrets_of_a_run():
     bare = play(make_learner("round-robin", bandit, None), RecordedWorld(*path_of(world, 10)), 10)
     assert (bare.regret, bare.gap_regret, bare.weak_regret) == (None, None, None)
     assert set(bare.missing) == {"regret", "gap_regret", "weak_regret"}
+
+
+def test_a_plan_for_the_step_after_the_run_is_no_episode_of_it():
+    bandit = example1(0.1)
+    idle = 0
+    for horizon in range(3, 40):
+        learner = make_learner("colored-ucrl2", bandit, 1000)
+        run = play(learner, BanditWorld(bandit, 1), horizon)
+        assert run.episodes == tuple(s for s in learner.episodes if s <= horizon)
+        idle += learner.episodes[-1] == horizon + 1
+    assert idle > 5
 
 
 def test_play_refuses_what_does_not_fit():

@@ -109,35 +109,41 @@ def greedy(values, lay, tab, extended, last, seen):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def episode(values, lay, tab, extended, moves, policy, limits, visits, outcomes, paid, names, path,
-            rewards, pulls, begin, end, last, seen, pulled):  # fmt: skip
+def episode(values, lay, tab, extended, moves, policy, limits, visits, outcomes, paid, names, shown,
+            path, rewards, pulls, begin, end, last, seen, pulled):  # fmt: skip
     """Follow the greedy policy until a color's visits reach their limit, or the path ends.
 
-    policy: int8 per place, -1 where nothing was computed yet. names: (K, labels) number of each
-    label of the path, -1 if unknown. Counts, colors and the step of each arm's last pull are
-    updated in place. Returns (step, last, why): the loop stops before a pull that is over the
-    limit, and before one that shows an unknown state.
+    policy: int8 per place, -1 where nothing was computed yet. names, shown: (K, labels) number of
+    each label of the path and color of an arm that has just shown it, -1 if unknown. Counts, colors
+    and the step of each arm's last pull are updated in place. Returns (step, last, why): the loop
+    stops before a pull that is over the limit, and before one that shows an unknown state.
     """
-    older, fresh = moves.older, moves.seen
+    block, offset, older = moves.block, moves.offset, moves.older
+    count = len(seen)
     for step in range(begin, end):
-        place = place_of(moves, last, seen)
+        place = block[last]
+        for arm in range(count):
+            place += offset[last, seen[arm]]
         pull = np.int64(policy[place])
         if pull < 0:
             pull = greedy(values, lay, tab, extended, last, seen)
             policy[place] = pull
+        # the next step waits for the next state: find it first, count afterwards
+        label = path[pull, step]
+        after = shown[pull, label]
         color = seen[pull]
         if visits[color] >= limits[color]:
             return step, last, LIMIT
-        outcome = names[pull, path[pull, step]]
-        if outcome < 0:
+        if after < 0:
             return step, last, UNKNOWN
+        for arm in range(count):
+            seen[arm] = older[seen[arm]]
+        seen[pull] = after
+        last = pull
+        outcome = names[pull, label]
         visits[color] += 1
         outcomes[color, outcome] += 1
         paid[color, outcome] += rewards[pull, step]
-        for arm in range(len(seen)):
-            seen[arm] = older[seen[arm]]
-        seen[pull] = fresh[pull, outcome]
-        last = pull
         pulls[step] = pull
         pulled[pull] = step
     return end, last, END
@@ -194,32 +200,39 @@ def add_gaps(values, lay, tab, moves, table, pulls, path, rewards, gain, total, 
     next mark, the arm pulled last and the value of the first complete information state, NaN if
     that was before this block.
     """
-    unseen = np.sum(seen < 0)
+    block, offset, older, fresh = moves.block, moves.offset, moves.older, moves.seen
+    count, stored = len(seen), len(table) > 0
     first = np.nan
+    begin += 1  # steps count from 1
+    next_mark = marks[mark] if mark < len(marks) else -1
+    unseen = np.sum(seen < 0)
     for step in range(len(pulls)):
         pull = pulls[step]
         if unseen > 0:
             total += gain - rewards[pull, step]
+            unseen -= seen[pull] < 0
+            for arm in range(count):
+                seen[arm] = older[seen[arm]] if seen[arm] >= 0 else -1
+            seen[pull] = fresh[pull, path[pull, step]]
+            if unseen == 0:
+                first = values[place_of(moves, pull, seen)]
         else:
-            place = place_of(moves, last, seen)
-            gap = table[place, pull] if len(table) else np.nan
+            place = block[last]
+            for arm in range(count):
+                place += offset[last, seen[arm]]
+            gap = table[place, pull] if stored else np.nan
             if np.isnan(gap):
                 worth = worths(values, lay, tab, False, last, seen)
                 gap = worth.max() - worth[pull]
-                if len(table):
+                if stored:
                     table[place, pull] = gap
+            for arm in range(count):
+                seen[arm] = older[seen[arm]]
+            seen[pull] = fresh[pull, path[pull, step]]
             total += gap
-        for arm in range(len(seen)):
-            if seen[arm] >= 0:
-                seen[arm] = moves.older[seen[arm]]
-        if seen[pull] < 0:
-            unseen -= 1
-            if unseen == 0:
-                seen[pull] = moves.seen[pull, path[pull, step]]
-                first = values[place_of(moves, pull, seen)]
-        seen[pull] = moves.seen[pull, path[pull, step]]
         last = pull
-        if mark < len(marks) and begin + step + 1 == marks[mark]:
+        if begin + step == next_mark:
             out[mark] = total
             mark += 1
+            next_mark = marks[mark] if mark < len(marks) else -1
     return total, mark, last, first
