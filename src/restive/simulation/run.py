@@ -92,6 +92,13 @@ def play(
     if isinstance(world, StructuredWorld):
         return _play_structured(learner, world, steps, progress)
     _check(learner, world, plan)
+    return _play_path(learner, world, steps, plan, progress)
+
+
+def _play_path(
+    learner: Learner, world: BanditWorld | RecordedWorld, steps: int, plan: Plan | None,
+    progress: Callable[[int], None] | None,
+) -> Run:  # fmt: skip
     began, planned = perf_counter(), learner.planning_seconds
     rewards = RewardSum(marks(steps))
     gaps = None if plan is None else GapSum(plan, rewards.at)
@@ -104,20 +111,20 @@ def play(
         pulled += np.bincount(pulls, minlength=learner.n_arms)
         if progress is not None:
             progress(rewards.steps)
-    missing = {} if plan else dict.fromkeys(("regret", "gap_regret"), "no plan was given")
-    bandit = world.bandit
-    best = None if bandit is None else bandit.arms[bandit.best_arm].gain
-    if best is None:
-        missing["weak_regret"] = "the world is a record without a bandit"
-    gain = None if plan is None else plan.gain
     planning = learner.planning_seconds - planned
+    playing = perf_counter() - began - planning
+    missing = {} if plan else dict.fromkeys(("regret", "gap_regret"), "no plan was given")
+    bandit, gain, best, name = world.bandit, None if plan is None else plan.gain, None, ""
+    if bandit is None:
+        missing["weak_regret"] = "the world is a record without a bandit"
+    else:
+        best, name = bandit.arms[bandit.best_arm].gain, bandit.name
     return Run(
         steps, rewards.total, rewards.at, rewards.curve, _against(gain, rewards),
         None if gaps is None else gaps.curve, _against(best, rewards),
-        None if gaps is None else gaps.boundary, gain, best,
-        _started(learner, steps), tuple(pulled.tolist()), planning,
-        perf_counter() - began - planning,
-        _provenance(learner, world, steps, "" if bandit is None else bandit.name), missing,
+        None if gaps is None else gaps.boundary, gain, best, _started(learner, steps),
+        tuple(pulled.tolist()), planning, playing, _provenance(learner, world, steps, name),
+        missing,
     )  # fmt: skip
 
 
