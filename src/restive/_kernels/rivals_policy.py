@@ -1,0 +1,69 @@
+"""Playing along a path: index tables, exploring one arm, and pairs that are colors of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def index_path(tables, back, stored, path, pulls, begin, end, states, ages, pulled):
+    """Pull the arm of the largest index, the first of several; states and ages move along.
+
+    tables: (K, B + 1, A), the last row for arms never seen (state -1). ages: stored, from 0;
+    back: the age that follows the last one. pulled: step of each arm's last pull.
+    """
+    count = len(back)
+    for step in range(begin, end):
+        best, pull = -np.inf, 0
+        for arm in range(count):
+            index = tables[arm, states[arm], ages[arm]]
+            if index > best:
+                best, pull = index, arm
+        for arm in range(count):
+            age = ages[arm] + 1
+            ages[arm] = age if age < stored[arm] else back[arm]
+        ages[pull] = 0
+        states[pull] = path[pull, step]
+        pulls[step] = pull
+        pulled[pull] = step
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def explore(path, rewards, begin, end, state, target, moves, visits, paid):
+    """Pull one arm from ``begin`` on, at most to ``end``; returns the step after the last pull.
+
+    state: the one seen one step ago, or -1. It stops early once every state has been left
+    ``target`` times, if target > 0. moves (S, S), visits and paid (S,) are counted up.
+    """
+    for step in range(begin, end):
+        after = path[step]
+        visits[after] += 1
+        paid[after] += rewards[step]
+        if state >= 0:
+            moves[state, after] += 1
+            if target > 0 and moves[state].sum() == target and moves.sum(axis=1).min() >= target:
+                return step + 1
+        state = after
+    return end
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def pair_path(colors, successors, policy, limits, visits, outcomes, paid, path, rewards, pulls,
+              begin, end, place):  # fmt: skip
+    """Follow a policy of an MDP whose outcomes are the states on a path; returns (step, place).
+
+    It stops before a pull whose color has reached its limit.
+    """
+    for step in range(begin, end):
+        pull = policy[place]
+        color = colors[place, pull]
+        if visits[color] >= limits[color]:
+            return step, place
+        outcome = path[pull, step]
+        visits[color] += 1
+        outcomes[color, outcome] += 1
+        paid[color, outcome] += rewards[pull, step]
+        pulls[step] = pull
+        place = successors[place, pull, outcome]
+    return end, place
