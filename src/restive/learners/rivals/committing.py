@@ -1,5 +1,4 @@
-"""Explore first, then follow one policy for ever: explore-then-plan, and what such learners share.
-"""
+"""Explore first, then follow one policy for ever; and the plainest such learner."""
 
 from __future__ import annotations
 
