@@ -36,7 +36,9 @@ class UCRL2(Learner):
     against rho*, of order D S sqrt(A T), S the number of information states. Needs the same inputs
     as Algorithm 2: horizon, mixing times, state spaces and periods, from which come eps = 1/sqrt(T)
     and the caps. Confidence sets are those of eqs (2) and (3) with one color a pair (Remark 3), so
-    it differs from Algorithm 2 in nothing but the colors.
+    it differs from Algorithm 2 in nothing but the colors. The sets are vacuous for long:
+    every law is open to a pair of fewer than about 14 B log(4 C t / delta) visits, so that with a
+    few hundred pairs regret may grow linearly well beyond T = 1e5.
 
     Deviation: it is told which information states a pull can lead to, so that B is the largest
     state space of an arm and not the number of information states; this only helps it.
