@@ -83,9 +83,9 @@ _TIMES = Parameter("mixing_times", "ints", None, "Tmix(1/4) of the arms, if not 
 
 
 def _rivals() -> tuple[LearnerEntry, ...]:
-    from restive.learners.rivals import weak_entries  # which needs LearnerEntry from here
+    from restive.learners.rivals import policy_entries, weak_entries  # which need LearnerEntry
 
-    return weak_entries.ENTRIES
+    return weak_entries.ENTRIES + policy_entries.ENTRIES
 
 
 LEARNERS: dict[str, LearnerEntry] = {
