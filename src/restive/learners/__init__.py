@@ -80,6 +80,11 @@ def _unknown(default: bool) -> tuple[Parameter, ...]:
 
 _BOUND = "regret against rho* of order sqrt(T) with probability 1 - delta (Theorem 2)"
 _TIMES = Parameter("mixing_times", "ints", None, "Tmix(1/4) of the arms, if not their own", 1)
+_GROWTH = Parameter("growth", "float", 0.03, "longest episode, as a share of all steps before", 0)
+_AGGREGATION = Parameter(
+    "aggregation", "float", 0.02, "L1 distance at which ages are no longer told apart", 0, 2,
+    above=True,
+)  # fmt: skip
 
 
 def _rivals() -> tuple[LearnerEntry, ...]:
@@ -91,6 +96,20 @@ def _rivals() -> tuple[LearnerEntry, ...]:
 LEARNERS: dict[str, LearnerEntry] = {
     entry.name: entry
     for entry in (
+        LearnerEntry(
+            "tied-sampling",
+            "posterior sampling with all ages of an arm tied to one matrix; told nothing",
+            "none proven; Bayesian, the posterior is exact for Dirichlet rows and normal rewards",
+            (_GROWTH, _AGGREGATION),
+            "tied_sampling",
+        ),
+        LearnerEntry(
+            "tied-ucrl",
+            "Algorithm 2 with confidence sets for P that bind all its powers",
+            "the regret bound of Algorithm 2 with smaller radii, with probability 1 - delta",
+            (*_unknown(False), _TIMES),
+            "tied_ucrl",
+        ),
         LearnerEntry(
             "colored-ucrl2",
             "the restless bandits algorithm (Algorithm 2), constants as published",

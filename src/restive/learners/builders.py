@@ -13,13 +13,28 @@ from restive.errors import Fault, ProblemError
 from restive.learners.contract import Learner
 from restive.learners.fixed import PlanPolicy, RoundRobin, SingleArm
 from restive.learners.restless import COLORED_UCRL2, KEEPING, RestlessLearner
+from restive.learners.tied_optimism import TIED_OPTIMISM
+from restive.learners.tied_posterior import ChainPosterior, RewardPosterior
+from restive.learners.tied_sampling import TiedSampling, TiedSettings
 from restive.learners.unknown import Inputs
 from restive.parameters import spread
 from restive.planning import plan
 
 Seed = int | np.random.Generator
 
-METHODS = {method.name: method for method in (COLORED_UCRL2, KEEPING)}
+METHODS = {method.name: method for method in (COLORED_UCRL2, KEEPING, TIED_OPTIMISM)}
+
+
+def tied_sampling(
+    bandit: Bandit, horizon: int | None, delta: float, rng: Seed, **options: Any
+) -> Learner:
+    return TiedSampling(bandit.n_arms, rng, TiedSettings(**options))
+
+
+def tied_ucrl(
+    bandit: Bandit, horizon: int | None, delta: float, rng: Seed, **options: Any
+) -> Learner:
+    return RestlessLearner(restless_inputs(bandit, horizon, delta, **options), TIED_OPTIMISM, rng)
 
 
 def algorithm_2(
@@ -90,10 +105,18 @@ def round_robin(bandit: Bandit, horizon: int | None, delta: float, rng: Seed) ->
 
 def from_snapshot(state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Learner:
     """A learner of its own settings, gone on from a snapshot."""
-    name = str(state.get("name"))
+    learner = _from_settings(str(state.get("name")), state.get("settings", {}))
+    learner.restore(state, arrays)
+    return learner
+
+
+def _from_settings(name: str, settings: dict[str, Any]) -> Learner:
+    if name == TiedSampling.name:
+        rest = {key: value for key, value in settings.items() if key != "n_arms"}
+        rest["chains"] = ChainPosterior(**rest["chains"])
+        rest["rewards"] = RewardPosterior(**rest["rewards"])
+        return TiedSampling(settings["n_arms"], settings=TiedSettings(**rest))
     if name not in METHODS:
         remedy = "Build the learner as before and call its load()."
         raise ProblemError([Fault("name", "cannot be built from its settings", name, remedy)])
-    learner = RestlessLearner(Inputs.from_dict(state["settings"]), METHODS[name])
-    learner.restore(state, arrays)
-    return learner
+    return RestlessLearner(Inputs.from_dict(settings), METHODS[name])
