@@ -110,7 +110,7 @@ def check_intervals(settings: Settings) -> Iterator[Finding]:
         found = plan(bandit, TOLERANCE)
         narrow += found.gain_upper - found.gain_lower <= TOLERANCE
         held += found.gain_lower <= high and found.gain_upper >= low
-        caps = np.random.default_rng([seed, 3]).integers(1, 6, bandit.n_arms)
+        caps = np.random.default_rng([seed, 3]).integers(1, 13, bandit.n_arms)
         forced = plan(bandit, TOLERANCE, caps=[int(cap) for cap in caps])
         held_forced += forced.gain_lower <= high and forced.gain_upper >= low
         half = (forced.gain_upper - forced.gain_lower) / 2
@@ -120,7 +120,7 @@ def check_intervals(settings: Settings) -> Iterator[Finding]:
     yield _counted("random problems", claim, held, count, whole)
     yield _counted("random problems: width", "they are 1e-6 wide at most", narrow, count, whole)
     yield _counted(
-        "random problems: small caps", claim + ", caps 1 to 5", held_forced, count, whole
+        "random problems: small caps", claim + ", caps 1 to 12", held_forced, count, whole
     )
     settings.draw("planning-small-caps", lambda axes: _draw_errors(axes, np.array(errors)))
 
@@ -133,7 +133,7 @@ def _draw_errors(axes: Any, errors: Floats) -> None:
     shown = np.maximum(errors, 1e-10)
     axes.loglog(shown[:, 1], shown[:, 0], ".", ms=4, color="tab:blue")
     axes.axline((1e-7, 1e-7), (1, 1), color="black", lw=1)
-    axes.set_xlabel("half the width of the certified interval, ages capped at 1 to 5")
+    axes.set_xlabel("half the width of the certified interval, ages capped at 1 to 12")
     axes.set_ylabel("true error of its middle")
 
 
