@@ -109,6 +109,7 @@ TWINS = {
     "rucb": lambda k, t, r: epochs(k, lambda t: 0.7, lambda t: 0.3, True),
     "rucb growing": lambda k, t, r: epochs(k, log, lambda t: sqrt(log(t)), True),
     "asr": lambda k, t, r: asr(k, 0.01, 0.1, 0.005, 0.5),
+    "asr wide": lambda k, t, r: asr(k, 0.08, 0.05, 0.02, 0.1),
 }
 OPTIONS = {
     "kl-ucb 3": {"c": 3.0},
@@ -118,6 +119,7 @@ OPTIONS = {
     "rucb": {"rate": 0.7, "exploration": 0.3},
     "rucb growing": {"knowledge": "none"},
     "asr": {"exploration": 0.01, "gap": 0.1, "epsilon": 0.005, "floor": 0.5},
+    "asr wide": {"exploration": 0.08, "gap": 0.05, "epsilon": 0.02, "floor": 0.1},
 }
 
 
