@@ -116,8 +116,14 @@ class Tiling(Committing):
         steps = np.linspace(-1.0, 1.0, GRID)
         alphas = np.clip(alpha + width[0] * steps, 0.0, 1.0)
         betas = np.clip(beta + width[1] * steps, 0.0, 1.0)
-        grid = np.meshgrid(alphas, betas, indexing="ij")
-        waits = best_waits(grid[0].ravel(), grid[1].ravel(), self.known.rewards, self.known.rest)
+        ends = [0, -1]  # corners first: most rectangles fail there already
+        return self._agree(alphas[ends], betas[ends]) and self._agree(alphas, betas)
+
+    def _agree(self, alphas: Floats, betas: Floats) -> bool:
+        """Whether one policy is the best at all points of a grid."""
+        assert self.known.rest is not None
+        first, second = (part.ravel() for part in np.meshgrid(alphas, betas))
+        waits = best_waits(first, second, self.known.rewards, self.known.rest)
         return bool((waits == waits[0]).all())
 
     def _estimates(self) -> tuple[float, float]:
