@@ -107,7 +107,7 @@ class TiedSampling(Learner):
         return self.policy.arm(self.sight)
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        arm = self.check_arm(arm)
+        arm, reward = self.check_arm(arm), self.check_reward(reward)
         known = len(self.labels.numbers[arm])
         number = self.labels.number(arm, state)
         new = number == known
