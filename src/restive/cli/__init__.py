@@ -263,3 +263,6 @@ def _print_json(value: Any) -> None:
     import json
 
     typer.echo(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False))
+
+
+from restive.cli import learn as _learn  # noqa: E402, F401  (registers its commands; needs the above)

@@ -1,0 +1,251 @@
+"""``restive learn`` and ``restive learners``: let a learner play a problem and say what it lost."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from restive import __version__
+from restive.cli import File, Json, _print_json, _read, app
+from restive.errors import Fault, ProblemError
+from restive.learners import LEARNERS, LearnerEntry
+from restive.parameters import parse_parameters
+
+if TYPE_CHECKING:
+    from restive.bandit import Bandit
+    from restive.planning import Plan
+    from restive.simulation import Run
+
+DEFAULT = next(iter(LEARNERS))
+LONGEST = 10**12  # half a day for the quickest learners
+OWN_OPTIONS = ("learner", "horizon", "seed", "delta", "json", "figure", "curves")
+TRUTH = ("true", "false", "yes", "no", "1", "0")
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def learn(
+    ctx: typer.Context,
+    file: File,
+    learner: Annotated[
+        str, typer.Option(metavar="NAME", help="Who plays; restive learners lists them.")
+    ] = DEFAULT,
+    horizon: Annotated[str, typer.Option(metavar="T", help="Steps to play, such as 1e6.")] = "1e6",
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same run.")] = 0,
+    delta: Annotated[
+        str, typer.Option(metavar="P", help="Probability with which a guarantee may fail.")
+    ] = "0.05",
+    json: Json = False,
+    curves: Annotated[
+        bool, typer.Option("--curves", help="With --json: rewards and regrets along the way.")
+    ] = False,
+    figure: Annotated[
+        str, typer.Option(metavar="PATH", help="Draw the regret over time, .svg or .png.")
+    ] = "",
+) -> None:
+    """Let a learner play a problem that it does not know.
+
+    What it earned per step beside the best policy and the best single arm, and its regret in
+    three ways. A learner's own options follow its name: restive learn FILE --learner tied-ucrl
+    --unknown-states. Ctrl-C shows what was reached so far.
+    """
+    from restive.cli import numbers, output
+
+    entry = _entry(learner)
+    file, options = _split([file, *ctx.args], entry)
+    steps, chance = _read_horizon(horizon), numbers.read_probability("--delta", delta)
+    output.check_target("--figure", figure, (".svg", ".png"), needs="matplotlib")
+    bandit = _read(file)
+    found, run = _learned(bandit, entry, steps, seed, chance, options)
+    if run is not None and figure:
+        _draw(run, found, figure)
+    if json:
+        _print_json(found | ({"curves": _curves(run, found["steps"])} if curves else {}))
+    else:
+        from restive.cli import learn_screen
+
+        learn_screen.show_run(found, [figure] if figure and run is not None else [])
+    if found["interrupted"]:
+        raise typer.Exit(130)
+
+
+@app.command()
+def learners(json: Json = False) -> None:
+    """List the learners, what they promise and their options."""
+    if json:
+        listed = [_described(entry) for entry in LEARNERS.values()]
+        _print_json({"version": __version__, "default": DEFAULT, "learners": listed})
+        return
+    from restive.cli import learn_screen
+
+    learn_screen.show_learners(LEARNERS.values(), DEFAULT)
+
+
+def _learned(
+    bandit: Bandit, entry: LearnerEntry, steps: int, seed: int, delta: float,
+    options: dict[str, Any],
+) -> tuple[dict[str, Any], Run | None]:  # fmt: skip
+    """What ``--json`` prints, and the run itself, None if nothing was reached."""
+    import numpy as np
+
+    from restive import _kernels
+    from restive.cli import live, screen
+    from restive.learners import make_learner
+    from restive.simulation import play
+
+    if _kernels.is_cold():
+        typer.echo("restive: compiling kernels, once; later runs start at once.", err=True)
+    # a stream of its own: what the learner draws has nothing to do with what the arms do
+    luck = np.random.default_rng([seed, 1])
+    player = live.Watched(make_learner(entry.name, bandit, steps, delta, luck, **options))
+    with screen.progress() as report:
+        plan, why = live.yardstick(bandit, report)
+    world, best = live.StoppableWorld(bandit, seed), bandit.arms[bandit.best_arm].gain
+    gain = None if plan is None else plan.gain
+    with live.stopping(world), live.watching(player, steps, gain, best) as report_steps:
+        run = play(player, world, steps, plan=plan, progress=report_steps)
+    facts = {
+        "problem": bandit.name, "version": __version__, "learner": entry.name, "options": options,
+        "seed": seed, "delta": delta, "horizon": steps, "interrupted": world.reached < steps,
+    }  # fmt: skip
+    facts |= _yardsticks(bandit, plan, why) | _outcome(run, world.reached)
+    if run.missing:
+        facts["missing"] = dict.fromkeys(run.missing, f"the best average reward is unknown: {why}")
+    return facts, run if facts["steps"] else None
+
+
+def _yardsticks(bandit: Bandit, plan: Plan | None, why: str) -> dict[str, Any]:
+    best = bandit.best_arm
+    return {
+        "gain": None if plan is None else plan.gain,
+        "gain_lower": None if plan is None else plan.gain_lower,
+        "gain_upper": None if plan is None else plan.gain_upper,
+        "gain_tolerance": None if plan is None else plan.tolerance,
+        "gain_note": why,
+        "gain_seconds": None if plan is None else plan.seconds,
+        "best_arm": {"arm": best, "name": bandit.arm_name(best), "gain": bandit.arms[best].gain},
+    }
+
+
+def _outcome(run: Run, reached: int) -> dict[str, Any]:
+    """The run's numbers at its end, or at the last point of its curves that was reached."""
+    points = int((run.times <= reached).sum())
+    steps = int(run.times[points - 1]) if points else 0
+
+    def last(curve: Any) -> float | None:
+        return None if curve is None or not points else float(curve[points - 1])
+
+    total = last(run.rewards)
+    return {
+        "steps": steps,
+        "total_reward": total,
+        "mean_reward": None if total is None else total / steps,
+        "regret": last(run.regret),
+        "gap_regret": last(run.gap_regret),
+        "weak_regret": last(run.weak_regret),
+        "episodes": sum(start <= steps for start in run.episodes),
+        "replans": run.replans,
+        "pulls": list(run.pulls),
+        "seconds": run.seconds_playing + run.seconds_planning,
+        "plan_seconds": run.seconds_planning,
+        "missing": {},
+    }
+
+
+def _curves(run: Run | None, steps: int) -> dict[str, list[float] | None] | None:
+    if run is None:
+        return None
+    points = int((run.times <= steps).sum())
+    names = ("times", "rewards", "regret", "gap_regret", "weak_regret")
+    found = {name: getattr(run, name) for name in names}
+    return {name: None if c is None else c[:points].tolist() for name, c in found.items()}
+
+
+def _draw(run: Run, found: dict[str, Any], path: str) -> None:
+    from restive.report.learning_figure import learning_figure
+
+    learning_figure(run, path, title=f"{found['problem'] or 'a problem'}: {found['learner']}",
+                    steps=found["steps"])  # fmt: skip
+
+
+def _entry(name: str) -> LearnerEntry:
+    if name in LEARNERS:
+        return LEARNERS[name]
+    close = difflib.get_close_matches(name, LEARNERS, n=1)
+    guess = f"Did you mean {close[0]}? " if close else ""
+    remedy = f"{guess}Learners are {', '.join(LEARNERS)}."
+    raise ProblemError([Fault("--learner", "no such learner", name, remedy)])
+
+
+def _read_horizon(text: str) -> int:
+    from restive.cli.numbers import read_horizon
+
+    steps = read_horizon(text)
+    if steps > LONGEST:
+        remedy = f"Give at most {LONGEST:.0e} steps; restive bounds takes any horizon."
+        raise ProblemError([Fault("--horizon", "too long to play", text, remedy)])
+    return steps
+
+
+def _split(words: Sequence[str], entry: LearnerEntry) -> tuple[str, dict[str, Any]]:
+    """The problem file and the learner's options, from what the command itself did not take."""
+    files, texts, rest = [], {}, list(words)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("--"):
+            files.append(word)
+            continue
+        key, given, value = word[2:].partition("=")
+        texts[key] = value if given else _value(word, rest, entry)
+    _refuse_unknown(texts, entry)
+    values = parse_parameters(entry.name, entry.parameters, texts)
+    if len(files) != 1:
+        remedy = "Give one problem file, or - for standard input."
+        raise ProblemError([Fault("FILE", "not one file", " ".join(files), remedy)])
+    return files[0], values
+
+
+def _value(word: str, rest: list[str], entry: LearnerEntry) -> str:
+    """What an option is set to by the words after it; a switch needs none."""
+    switches = {one.name for one in entry.parameters if one.kind == "bool"}
+    if word[2:].replace("-", "_") in switches and (not rest or rest[0].lower() not in TRUTH):
+        return "true"
+    if not rest:
+        raise ProblemError(
+            [Fault(word, "the value is missing", "", f"Write {word} and a value after it.")]
+        )
+    return rest.pop(0)
+
+
+def _refuse_unknown(texts: dict[str, str], entry: LearnerEntry) -> None:
+    """Words for options that neither the command nor the learner has."""
+    known = [one.name.replace("_", "-") for one in entry.parameters]
+    faults = []
+    for key, text in texts.items():
+        if key.replace("_", "-") not in known:
+            close = difflib.get_close_matches(key, [*known, *OWN_OPTIONS], n=1)
+            guess = f"Did you mean --{close[0]}? " if close else ""
+            own = f"Its options are --{', --'.join(known)}." if known else "It has none of its own."
+            message = f"{entry.name} has no such option"
+            faults.append(Fault(f"--{key}", message, text, guess + own))
+    if faults:
+        raise ProblemError(faults)
+
+
+def _described(entry: LearnerEntry) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "description": entry.description,
+        "guarantee": entry.guarantee,
+        "options": list(_options(entry)),
+    }
+
+
+def _options(entry: LearnerEntry) -> Iterator[dict[str, Any]]:
+    for one in entry.parameters:
+        yield {
+            "name": one.name, "kind": one.kind, "default": one.default, "help": one.help,
+            "may_be": one.range,
+        }  # fmt: skip

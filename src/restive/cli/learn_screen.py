@@ -1,0 +1,104 @@
+"""Tables and sentences about a run and about the learners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from restive.cli.screen import _console, _duration, _gain, _table, _title
+
+if TYPE_CHECKING:
+    from restive.learners import LearnerEntry
+
+__all__ = ["show_learners", "show_run"]
+
+MEANING = (
+    "Regret is what was lost against the best policy that knows the arms. Gap regret is the same "
+    "loss added up pull by pull, without the luck in rewards and states. Weak regret only compares "
+    "with pulling the best single arm for ever; below 0 the learner earned more than that."
+)
+
+
+def show_run(facts: Mapping[str, Any], written: Sequence[str]) -> None:
+    """Print what ``restive learn`` found, and the names of the files that were written."""
+    out = _console()
+    if facts["interrupted"]:
+        words = f"restive: interrupted; reached {facts['steps']:,} of {facts['horizon']:,} steps."
+        _console(stderr=True).print(Text(words, style="yellow"))
+    if not facts["steps"]:
+        return
+    out.print(_title(facts, f"{facts['learner']}, {facts['steps']:,} steps"))
+    out.print()
+    heads = ("", "compared with", "which earns per step", "lost in total")
+    out.print(_table(out, heads, _rows(facts), right=(2, 3)))
+    out.print()
+    out.print(Text(f"{_sentence(facts)} {MEANING}"))
+    for note in _notes(facts):
+        out.print(Text(note))
+    out.print(Text(_small(facts), style="dim"))
+    for path in written:
+        out.print(Text(f"Wrote {path}.", style="dim"))
+
+
+def show_learners(entries: Iterable[LearnerEntry], default: str) -> None:
+    """Print the learners: what each is and promises, and a line for each of its options."""
+    out = _console()
+    rows: list[tuple[str, ...]] = []
+    for entry in entries:
+        name = f"{entry.name} (default)" if entry.name == default else entry.name
+        rows += [(name, entry.description, "", ""), ("  promises", entry.guarantee, "", "")]
+        for one in entry.parameters:
+            start = "" if one.default is None else str(one.default).lower()
+            rows.append((f"  --{one.name.replace('_', '-')}", one.help, start, one.range))
+    out.print(_table(out, ("learner", "what it is", "default", "may be"), rows, right=(2,)))
+    out.print()
+    out.print(Text("restive learn FILE --learner NAME --horizon 1e6 lets one play."))
+
+
+def _rows(facts: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    best, gain = facts["best_arm"], facts["gain"]
+    top = "unknown" if gain is None else _gain(gain)
+    single = f"the best single arm, {best['name']}"
+    return [
+        ("regret", "the best policy", top, _lost(facts["regret"])),
+        ("gap regret", "the best policy, luck left out", top, _lost(facts["gap_regret"])),
+        ("weak regret", single, _gain(best["gain"]), _lost(facts["weak_regret"])),
+    ]
+
+
+def _sentence(facts: Mapping[str, Any]) -> str:
+    best, gain = facts["best_arm"], facts["gain"]
+    words = f"{facts['learner']} earned {_gain(facts['mean_reward'])} per step. "
+    if gain is not None:
+        words += f"The best policy would earn {_gain(gain)}, and always "
+    else:
+        words += "Always "
+    return words + f"pulling the best single arm, {best['name']}, {_gain(best['gain'])}."
+
+
+def _notes(facts: Mapping[str, Any]) -> list[str]:
+    """What the reader must know about the accuracy of the numbers."""
+    if facts["gain"] is None:
+        return [f"The best policy and the regrets against it are unknown: {facts['gain_note']}."]
+    error = 0.5 * (facts["gain_upper"] - facts["gain_lower"])
+    notes = []
+    if facts["gain_note"]:
+        notes.append(f"The best policy is known roughly: {facts['gain_note']}.")
+    if error * facts["steps"] >= 0.05 * max(1.0, abs(facts["gap_regret"])):
+        notes.append(
+            f"What it earns per step is certain to within {error:.1g}, its regrets therefore to "
+            f"within {_lost(error * facts['steps'])}."
+        )
+    return notes
+
+
+def _small(facts: Mapping[str, Any]) -> str:
+    times = f"{_duration(facts['seconds'])}, of which {_duration(facts['plan_seconds'])} planning."
+    count = facts["episodes"]
+    return f"{count:,} episode{'s' * (count != 1)}, {times}" if count else times.capitalize()
+
+
+def _lost(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:,.1f}"

@@ -1,0 +1,285 @@
+"""``restive learn`` and ``restive learners``: results, words, refusals, interrupts, figures."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import restive
+from restive import files, problems
+from restive.cli import app, live
+from restive.learners import LEARNERS, make_learner
+from restive.simulation import BanditWorld, play
+
+EXAMPLE = problems.example1()
+MANY = problems.gilbert_elliott(n_arms=12, p_bad_good=0.001, p_good_bad=0.001)
+
+
+@pytest.fixture(autouse=True)
+def no_terminal(monkeypatch):
+    for key in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(key, raising=False)
+
+
+def run(*words, given=EXAMPLE):
+    text = given if isinstance(given, str) else files.dump_problem(given)
+    return CliRunner().invoke(app, ["learn", "-", *map(str, words)], input=text)
+
+
+def found(*words, given=EXAMPLE):
+    shown = run(*words, "--json", given=given)
+    assert shown.exit_code == 0, shown.stderr
+    return json.loads(shown.stdout, parse_constant=pytest.fail)
+
+
+def test_json_holds_the_numbers_of_the_run():
+    got = found("--learner", "round-robin", "--horizon", "3e4", "--seed", 5, "--curves")
+    learner = make_learner("round-robin", EXAMPLE, 30_000)
+    _, rewards = next(BanditWorld(EXAMPLE, 5).blocks(30_000))
+    pulls = np.arange(30_000) % 2
+    total = rewards[pulls, np.arange(30_000)].sum()  # by hand, along the world's own path
+    assert (got["learner"], got["horizon"], got["steps"]) == ("round-robin", 30_000, 30_000)
+    assert (got["seed"], got["delta"], got["version"]) == (5, 0.05, restive.__version__)
+    assert got["total_reward"] == total
+    assert got["mean_reward"] == pytest.approx(total / 30_000)
+    assert got["gain"] == pytest.approx(0.7, abs=1e-6)
+    assert got["gain_lower"] <= 0.7 <= got["gain_upper"]
+    assert got["regret"] == pytest.approx(0.7 * 30_000 - total, abs=0.03)
+    assert got["weak_regret"] == pytest.approx(0.5 * 30_000 - total)
+    assert got["gap_regret"] == play(
+        learner, BanditWorld(EXAMPLE, 5), 30_000, plan=restive.plan(EXAMPLE)
+    ).gap_regret[-1]  # fmt: skip
+    assert (got["episodes"], got["pulls"], got["interrupted"]) == (0, [15_000, 15_000], False)
+    assert 0 <= got["plan_seconds"] <= got["seconds"]
+    curves = got["curves"]
+    assert curves["times"][-1] == 30_000
+    for name in ("regret", "gap_regret", "weak_regret"):
+        assert curves[name][-1] == got[name]
+        assert len(curves[name]) == len(curves["times"])
+
+
+def test_the_default_learner_is_the_first_and_learns():
+    got = found("--horizon", "2e4")
+    assert got["learner"] == "tied-sampling" == next(iter(LEARNERS))
+    assert 0 <= got["gap_regret"] < 200  # round robin: 4000
+    assert got["episodes"] == got["replans"] > 5
+    assert "curves" not in got
+
+
+def test_same_seed_same_run():
+    first, again, other = (found("--horizon", 4000, "--seed", s) for s in (3, 3, 4))
+    timed = {"seconds", "plan_seconds", "gain_seconds"}
+    assert all(first[key] == again[key] for key in first.keys() - timed)
+    assert first["total_reward"] != other["total_reward"]
+
+
+def test_options_reach_the_learner():
+    words = ("--learner", "colored-ucrl2", "--horizon", 3000)
+    told = found(*words)
+    assert told["options"] == {}
+    switch = found(*words, "--unknown-states")
+    assert switch["options"] == {"unknown_states": True}
+    assert found(*words, "--unknown-states", "false")["options"] == {"unknown_states": False}
+    assert found(*words, "--unknown-states=no")["pulls"] == told["pulls"]
+    assert switch["pulls"] != told["pulls"]
+    assert found(*words, "--mixing-times", "9,9")["options"] == {"mixing_times": [9, 9]}
+
+
+def test_options_may_come_before_the_file(tmp_path):
+    path = tmp_path / "one.toml"
+    path.write_text(files.dump_problem(EXAMPLE))
+    words = ["learn", "--unknown-states", str(path), "--learner", "tied-ucrl", "--horizon", "2000"]
+    shown = CliRunner().invoke(app, [*words, "--json"])
+    assert shown.exit_code == 0, shown.stderr
+    assert json.loads(shown.stdout)["options"] == {"unknown_states": True}
+
+
+def test_words_name_the_three_regrets():
+    shown = run("--horizon", 5000, "--learner", "best-arm").stdout
+    lines = {line.split("  ")[0]: line for line in shown.splitlines()}
+    got = found("--horizon", 5000, "--learner", "best-arm")
+    assert f"{got['regret']:,.1f}" in lines["regret"]
+    assert "the best policy" in lines["regret"]
+    assert f"{got['gap_regret']:,.1f}" in lines["gap regret"]
+    assert f"{got['weak_regret']:,.1f}" in lines["weak regret"]
+    assert "the best single arm, channel 1" in lines["weak regret"]
+    sentence = f"best-arm earned {got['mean_reward']:.4f} per step. The best policy would earn "
+    assert sentence + "0.7000" in shown
+    assert "restive learn" not in shown
+
+
+def test_too_large_to_plan_still_learns(monkeypatch):
+    monkeypatch.setattr(live, "PATIENCE", 1e-9)
+    got = found("--horizon", 1000, "--learner", "round-robin")
+    assert (got["gain"], got["regret"], got["gap_regret"]) == (None, None, None)
+    assert got["weak_regret"] == pytest.approx(500 - got["total_reward"])
+    assert set(got["missing"]) == {"regret", "gap_regret"}
+    assert "information states" in got["missing"]["regret"]
+    shown = run("--horizon", 1000, "--learner", "round-robin").stdout
+    assert "unknown: a plan to within 1e-06 would take about" in shown
+
+
+def test_learners_that_cannot_plan_say_so():
+    refused = run("--horizon", 500, "--learner", "colored-ucrl2", given=MANY)
+    assert refused.exit_code == 2
+    assert "information states" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_many_slow_arms_have_no_yardstick_but_a_reason():
+    got = found("--horizon", 500, "--learner", "ucb1", given=MANY)
+    assert got["regret"] is None
+    assert "information states" in got["missing"]["gap_regret"]
+
+
+def test_a_coarser_plan_is_said_to_be_one(monkeypatch):
+    fine = restive.forecast(EXAMPLE, 1e-6).seconds
+    rough = restive.forecast(EXAMPLE, 1e-3).seconds
+    monkeypatch.setattr(live, "PATIENCE", rough)
+    assert rough < fine
+    got = found("--horizon", "1e5", "--learner", "round-robin")
+    assert got["gain_tolerance"] == 1e-3
+    assert got["gain_note"].startswith("a plan to within 1e-06 would take")
+    assert "certain to within" in run("--horizon", "1e7", "--learner", "optimal").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "start"),
+    [
+        (["--horizon", "0"], "--horizon: not a number of steps (found 0). Give"),
+        (["--horizon", "1e13"], "--horizon: too long to play (found 1e13). Give at most"),
+        (["--delta", "1"], "--delta: not a probability (found 1). Give"),
+        (["--learner", "tide-sampling"], "--learner: no such learner (found tide-sampling). Did"),
+        (["--horzion", "1e3"], "--horzion: tied-sampling has no such option (found 1e3). Did"),
+        (["--growth", "x"], "growth: not a value for it (found x). Give"),
+        (["--growth"], "--growth: the value is missing. Write"),
+        (["--learner", "best-arm", "--growth", "1"], "--growth: best-arm has no such option"),
+        (["second.toml"], "FILE: not one file (found - second.toml). Give"),
+        (["--figure", "a.bmp"], "--figure: unknown kind of file (found a.bmp). Give"),
+        (
+            ["--learner", "colored-ucrl2", "--mixing-times", "1,2,3"],
+            "mixing_times: 3 values for 2 arms",
+        ),
+    ],
+)
+def test_refusals_name_place_value_and_remedy(words, start):
+    refused = run(*words)
+    assert refused.exit_code == 2
+    assert refused.stdout == ""
+    assert refused.stderr.startswith(f"restive: {start}"), refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_bad_seeds_are_refused():
+    assert run("--seed", "-1").exit_code == 2
+    assert run("--seed", "x").exit_code == 2
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_figures(suffix, tmp_path):
+    pytest.importorskip("matplotlib")
+    paths = [tmp_path / f"{k}.{suffix}" for k in (1, 2)]
+    for path in paths:
+        shown = run("--horizon", 3000, "--learner", "round-robin", "--figure", path)
+        assert shown.exit_code == 0, shown.stderr
+        assert f"Wrote {path}." in shown.stdout
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert sorted(tmp_path.iterdir()) == paths  # no drafts
+    head = paths[0].read_bytes()[:400]
+    assert head.startswith(b"\x89PNG") if suffix == "png" else b"<svg" in head or b"<?xml" in head
+
+
+def test_figures_without_a_plan_and_of_one_step(monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib")
+    assert run("--horizon", 1, "--figure", tmp_path / "one.svg").exit_code == 0
+    monkeypatch.setattr(live, "PATIENCE", 1e-9)
+    assert run("--horizon", 900, "--figure", tmp_path / "none.svg").exit_code == 0
+    with_plan, without = (tmp_path / f"{name}.svg" for name in ("all", "none"))
+    monkeypatch.undo()
+    assert run("--horizon", 900, "--figure", with_plan).exit_code == 0
+    assert "#d55e00" in with_plan.read_text()  # the gap regret's colour
+    assert "#d55e00" not in without.read_text()
+    assert "#009e73" in without.read_text()
+
+
+def test_learners_are_listed():
+    shown = CliRunner().invoke(app, ["learners"])
+    assert shown.exit_code == 0
+    for name, entry in LEARNERS.items():
+        assert name in shown.stdout
+        assert entry.guarantee in shown.stdout
+    got = json.loads(CliRunner().invoke(app, ["learners", "--json"]).stdout)
+    assert [one["name"] for one in got["learners"]] == list(LEARNERS)
+    assert got["default"] == "tied-sampling"
+    known = {one["name"]: one for one in got["learners"]}
+    options = known["colored-ucrl2"]["options"]
+    assert [o["name"] for o in options] == [p.name for p in LEARNERS["colored-ucrl2"].parameters]
+    assert options[0]["default"] is False
+
+
+def started(tmp_path, *words, **streams):
+    path = tmp_path / "one.toml"
+    path.write_text(files.dump_problem(EXAMPLE))
+    program = [sys.executable, "-c", "from restive.cli import main; main()", "learn", str(path)]
+    return subprocess.Popen([*program, *words], **streams)
+
+
+def test_an_interrupt_shows_what_was_reached(tmp_path):
+    """Watched on a terminal, interrupted once the live line counts steps."""
+    ours, theirs = pty.openpty()
+    process = started(
+        tmp_path, "--horizon", "1e11", "--learner", "round-robin", "--json",
+        stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, "TERM": "xterm"},
+    )  # fmt: skip
+    os.close(theirs)
+    shown = b""
+    while b"per step, regret" not in shown.replace(b"\r\n", b" "):
+        shown += os.read(ours, 4096)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    os.close(ours)
+    assert process.returncode == 130
+    got = json.loads(out)
+    assert got["interrupted"] is True
+    assert 0 < got["steps"] < got["horizon"] == 10**11
+    assert got["mean_reward"] == pytest.approx(0.5, abs=0.2)
+    assert got["regret"] == pytest.approx(got["gain"] * got["steps"] - got["total_reward"])
+
+
+def test_a_pipe_is_quiet(tmp_path):
+    process = started(tmp_path, "--horizon", "1e5", "--learner", "round-robin",
+                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert b"\x1b" not in out
+    assert err in (b"", b"restive: compiling kernels, once; later runs start at once.\n")
+
+
+def test_a_second_interrupt_gives_up():
+    world = live.StoppableWorld(EXAMPLE, 0)
+    before = signal.getsignal(signal.SIGINT)
+    with live.stopping(world):
+        signal.raise_signal(signal.SIGINT)
+        assert world.stopped
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_stopped_path_is_the_beginning_of_the_whole_one():
+    world = live.StoppableWorld(EXAMPLE, 7)
+    states = []
+    for block, _ in world.stream(10**6):
+        states.append(block.copy())
+        world.stopped = len(states) == 3
+    assert world.reached == 3 * live.BLOCK
+    whole, _ = next(BanditWorld(EXAMPLE, 7).blocks(world.reached))
+    assert np.array_equal(np.concatenate(states, axis=1), whole)
