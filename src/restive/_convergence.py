@@ -94,7 +94,8 @@ def accelerated(
             return found
         before = iteration.values.copy()
         width = float((upper - lower)[0])
-        passes = _extrapolate(iteration, float(0.5 * (lower + upper)[0]), 0.3 * tolerance)
+        gain = float(0.5 * (lower + upper)[0])
+        passes = _extrapolate(iteration, gain, 0.3 * tolerance, max_sweeps - sweeps)
         low, high = iteration.sweep(0.5 * (lower + upper), 1)
         if not float((high - low)[0]) < width:
             iteration.values[:] = before
@@ -120,7 +121,7 @@ class _Patience:
         return bool(np.log(self.tolerance / width) / pace < SLOW_FROM_SWEEPS)
 
 
-def _extrapolate(iteration: BanditIteration, gain: float, target: float) -> int:
+def _extrapolate(iteration: BanditIteration, gain: float, target: float, most: int) -> int:
     """Anderson acceleration on (values on entry, corners, gain); returns the passes made."""
     step = _Pass(iteration)
     point = step.read(gain)
@@ -128,7 +129,7 @@ def _extrapolate(iteration: BanditIteration, gain: float, target: float) -> int:
     history = _History(len(point))
     before, failures = np.inf, 0
     passes = 2
-    while passes < PASSES:
+    while passes < min(PASSES, most):
         passes += 1
         image, residual, error = step(point, duration)
         if error <= target:

@@ -65,7 +65,8 @@ class BanditIteration:
         self.entries = np.empty(int(lay.entry_length[0]))
         self.bounds = np.zeros((len(lay.tasks), 2))
         self.pairs = structure.n_states * structure.n_arms
-        self.n_classes = structure.n_classes
+        # with radii a model may leave its orbit of phases: then all states belong together
+        self.n_classes = 1 if self.extended else structure.n_classes
         # wrapping ages read what a sweep in place has overwritten already
         self.in_place = all(m == 1 for m in structure.periods)
         self.damping = DAMPING if self.in_place else PERIODIC_DAMPING

@@ -38,16 +38,17 @@ def communicating_classes(transitions: ArrayLike) -> list[tuple[list[int], bool]
     >>> communicating_classes([[1.0, 0.0], [0.5, 0.5]])
     [([0], True), ([1], False)]
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
     edges = np.asarray(transitions, dtype=np.float64) > 0
-    _, label = connected_components(
-        csr_array(edges.astype(np.int8)), directed=True, connection="strong"
-    )
+    reach = edges | np.eye(len(edges), dtype=bool)
+    while True:  # squaring doubles the lengths of the paths taken into account
+        longer = reach.astype(np.float64) @ reach.astype(np.float64) > 0
+        if (longer == reach).all():
+            break
+        reach = longer
+    both = reach & reach.T
     classes = []
-    for first in sorted({int(np.flatnonzero(label == k)[0]) for k in np.unique(label)}):
-        inside = label == label[first]
+    for first in np.flatnonzero(np.argmax(both, axis=1) == np.arange(len(both))):
+        inside = both[first]
         closed = not edges[np.ix_(inside, ~inside)].any()
         classes.append((np.flatnonzero(inside).tolist(), closed))
     return classes

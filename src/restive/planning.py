@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from restive.bandit import Arm, Bandit
-from restive.certificate import bandit_parameters, certificate
+from restive.certificate import bandit_parameters, certificate, row_errors
 from restive.errors import TooLargeError
 from restive.representation import Representation
 from restive.solver import Solution, refine, solve
@@ -84,14 +84,16 @@ def plan(
     """
     began = perf_counter()
     check_tolerance(tolerance)
-    error = FIRST_ERROR
+    allowed = memory_allowed(memory)
+    error, sweeps = FIRST_ERROR, 0
     level: _Level | None = None
-    sweeps = 0
     while True:
         rep = Representation.of(bandit, caps_for_error(bandit, error) if caps is None else caps)
-        _refuse_if_too_large(bandit, rep, tolerance, memory_allowed(memory), level, error)
-        accuracy = SOLVER_SHARE * tolerance
-        if caps is None:
+        finest = _peak(rep) > allowed
+        if finest:
+            rep = _largest_fitting(bandit, rep, error, level, tolerance, allowed, caps is None)
+        accuracy = (0.1 if finest else SOLVER_SHARE) * tolerance
+        if caps is None and not finest:
             accuracy = max(accuracy, 0.02 * error)
         level = _solve_level(bandit, rep, accuracy, level, progress)
         sweeps += level.solution.sweeps
@@ -100,6 +102,8 @@ def plan(
             progress("certified", sweeps, width)
         if width <= tolerance or caps is not None:
             break
+        if finest:
+            raise _too_large(bandit, tolerance, allowed, width)
         error = _next_error(error, level, tolerance)
     return Plan(
         bandit, rep, level.lower, level.upper, level.solution.values, tolerance, sweeps,
@@ -230,6 +234,7 @@ class _Level:
     """One representation solved and certified for the true bandit."""
 
     representation: Representation
+    error: float  # L1 error of the rows beyond the cap
     solution: Solution
     lower: Floats
     upper: Floats
@@ -253,7 +258,8 @@ def _solve_level(
     report = None if progress is None else lambda n, width: progress("solving", n, width)
     solution = solve(rep, parameters, tolerance=accuracy, start=start, progress=report)
     lower, upper = certificate(bandit, rep, parameters, solution)
-    return _Level(rep, solution, lower, upper)
+    error = max(float(row_errors(bandit, rep).max()), 1e-300)
+    return _Level(rep, error, solution, lower, upper)
 
 
 def caps_for_error(bandit: Bandit, error: float) -> tuple[int, ...]:
@@ -291,46 +297,70 @@ def memory_allowed(memory: int | None) -> int:
 
 
 def _peak(rep: Representation) -> int:
-    """Bytes at the peak: values kept twice (as a way back for the extrapolation), and slices."""
-    return 2 * rep.n_bytes
+    """Bytes at the peak: values and slices twice (a way back for extrapolation), and the tables."""
+    return 2 * rep.n_bytes + 8 * 6 * rep.n_colors * (rep.max_support + 2)
 
 
-def _refuse_if_too_large(
-    bandit: Bandit,
-    rep: Representation,
-    tolerance: float,
-    allowed: int,
-    level: _Level | None,
-    error: float,
-) -> None:
-    if _peak(rep) <= allowed:
-        return
+def _largest_fitting(
+    bandit: Bandit, wanted: Representation, error: float, level: _Level | None, tolerance: float,
+    allowed: int, free: bool,
+) -> Representation:  # fmt: skip
+    """The finest representation within the memory, finer than the level before it.
+
+    Raises TooLargeError if the caps are given, or if there is none.
+    """
+    if not free:
+        raise TooLargeError(
+            f"caps {wanted.caps} make {_size(wanted)}, more than the {_memory_text(allowed)} allowed; "
+            "force smaller caps or raise the memory limit"
+        )
+    best = None
+    high, low = (2.0 if level is None else level.error), error
+    for _ in range(40):
+        middle = (high * low) ** 0.5
+        rep = Representation.of(bandit, caps_for_error(bandit, middle))
+        if _peak(rep) <= allowed:
+            best, high = rep, middle
+        else:
+            low = middle
+    if best is None or (level is not None and best.caps == level.representation.caps):
+        raise _too_large(bandit, tolerance, allowed, None if level is None else level.width)
+    return best
+
+
+def _too_large(
+    bandit: Bandit, tolerance: float, allowed: int, reached: float | None
+) -> TooLargeError:
+    """The refusal: what it would take, and the tolerance that was reached within the memory."""
+    wanted = Representation.of(bandit, caps_for_error(bandit, tolerance))
     message = (
-        f"planning to a tolerance of {tolerance:g} takes {_size(rep)} at ages up to "
-        f"{max(rep.caps)}, more than the {allowed / 2**30:.3g} GiB it may use. "
+        f"planning to a tolerance of {tolerance:g} takes about {_size(wanted)} at ages up to "
+        f"{max(wanted.caps)}, more than the {_memory_text(allowed)} it may use. "
     )
-    if level is not None:
-        message += f"A tolerance of {_fitting_tolerance(bandit, level, error, allowed):.1g} fits. "
+    if reached is not None and 1.3 * reached < 1:  # room for a rougher iteration next time
+        message += f"A tolerance of {_rounded_up(1.3 * reached)} fits. "
     else:
-        message += "Even a rough plan of so many arms does not fit. "
+        message += "No useful tolerance fits. "
     message += (
         "Otherwise raise the memory limit, force smaller caps (the interval then says what they "
         "cost), or plan fewer arms together."
     )
-    raise TooLargeError(message)
+    return TooLargeError(message)
+
+
+def _rounded_up(width: float) -> str:
+    """Two digits, not less than the width."""
+    text = f"{width:.1e}"
+    return f"{float(text if float(text) >= width else f'{1.05 * width:.1e}'):g}"
 
 
 def _size(rep: Representation) -> str:
-    return f"{rep.n_states:.3g} information states ({_peak(rep) / 2**30:.3g} GiB)"
+    return f"{rep.n_states:.3g} information states ({_memory_text(_peak(rep))})"
 
 
-def _fitting_tolerance(bandit: Bandit, level: _Level, error: float, allowed: int) -> float:
-    """About the smallest tolerance within the memory: excess is proportional to the row error."""
-    known = best = FIRST_ERROR
-    for candidate in np.geomspace(FIRST_ERROR, error, 40):
-        if caps_for_error(bandit, candidate) == level.representation.caps:
-            known = candidate
-        elif _peak(Representation.of(bandit, caps_for_error(bandit, candidate))) > allowed:
-            break
-        best = candidate
-    return float(1.5 * level.width * max(best / known, 1e-12))
+def _memory_text(size: float) -> str:
+    for unit in ("bytes", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:.3g} {unit}"
+        size /= 1024
+    return f"{size:.3g} GiB"

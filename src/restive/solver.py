@@ -15,6 +15,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.chains import stationary
 from restive.representation import Representation
 from restive.structured import Parameters, StructuredMDP
 
@@ -94,6 +95,8 @@ def solve(
     if isinstance(structure, StructuredMDP):
         found = plain(ArrayIteration(structure, parameters, start), tolerance, max_sweeps, progress)
     else:
+        if structure.n_arms == 1 and parameters.radii is None:
+            start = _single_arm_values(structure, parameters)
         iteration = BanditIteration(structure, parameters, start)
         if accelerate and iteration.can_propagate:
 
@@ -107,6 +110,19 @@ def solve(
         else:
             found = plain(iteration, tolerance, max_sweeps, progress)
     return Solution(*found, perf_counter() - began)
+
+
+def _single_arm_values(structure: Representation, parameters: Parameters) -> Floats:
+    """Exact bias of the only policy there is, so that slow chains need no sweeps."""
+    now = structure.color_grid(0)[:, 0]  # the arm is always pulled, so its age is always 1
+    p = parameters.probabilities[now][:, : structure.sizes[0]]
+    law = stationary(p)
+    rewards = parameters.rewards[now]
+    bias = np.linalg.solve(np.eye(len(p)) - p + law, rewards - law @ rewards)
+    values = np.zeros(int(structure.layout.block[-1]))
+    row = int(structure.layout.row[0])
+    values[0::row] = values[1::row] = bias
+    return values
 
 
 def _solve_coarser(

@@ -39,8 +39,8 @@ class StructuredMDP:
     """Structure of a finite MDP: which color each pair has and where each outcome leads.
 
     colors: (N, A), color of each state-action pair, -1 where the action is not available.
-    successors: (N, A, B), state after outcome b; entries beyond the color's outcomes are unused
-        (any valid state number). The translation functions of Definition 1 are these outcome
+    successors: (N, A, B), state after outcome b; -1 from the last outcome of the color on, where
+        it has fewer than B. The translation functions of Definition 1 are these outcome
         indices: outcome b of one pair corresponds to outcome b of every pair of its color.
 
     One color per pair gives an ordinary MDP:
@@ -67,11 +67,13 @@ class StructuredMDP:
             empty = int(np.flatnonzero(color.max(axis=1) < 0)[0]) if color.size else 0
             raise ValueError(f"state {empty} has no available action (all its colors are -1)")
         used = successor[color >= 0]
-        if used.min() < 0 or used.max() >= len(color):
+        if used.min() < -1 or used.max() >= len(color) or used[:, 0].min() < 0:
             raise ValueError(
-                f"successors must be state numbers 0..{len(color) - 1}, "
-                f"not {used.min()}..{used.max()}"
+                f"successors must be state numbers 0..{len(color) - 1}, or -1 after the last "
+                f"outcome; not {used.min()}..{used.max()}"
             )
+        if ((used[:, 1:] >= 0) & (used[:, :-1] < 0)).any():
+            raise ValueError("successors: an outcome follows a -1; move the -1 entries to the end")
         object.__setattr__(self, "colors", color)
         object.__setattr__(self, "successors", successor)
 

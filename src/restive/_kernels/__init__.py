@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 __all__ = ["cache_directory", "is_cold"]
@@ -19,7 +20,15 @@ def cache_directory() -> Path:
         root = Path.home() / "Library" / "Caches"
     else:
         root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return root / "restive" / "numba"
+    return root / "restive" / f"numba-{_digest()}"
+
+
+def _digest() -> str:
+    """Of all kernels' sources: numba itself looks at one file only, not at what that calls."""
+    found = sha256()
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        found.update(file.read_bytes())
+    return found.hexdigest()[:12]
 
 
 def is_cold() -> bool:

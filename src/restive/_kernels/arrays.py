@@ -22,10 +22,12 @@ def pair_value(values, successors, state, action, chances, color, reward, radius
             if p > 0.0:
                 total += p * values[successors[state, action, b]]
         return total
-    for b in range(width):
-        nexts[b] = values[successors[state, action, b]]
-    optimistic_weights(weights, order, nexts, chances, color, width, radius)
-    for b in range(width):
+    size = 0
+    while size < width and successors[state, action, size] >= 0:
+        nexts[size] = values[successors[state, action, size]]
+        size += 1
+    optimistic_weights(weights, order, nexts, chances, color, size, radius)
+    for b in range(size):
         total += weights[b] * nexts[b]
     return total
 

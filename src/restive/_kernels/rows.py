@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit, uint64
 
 ONE = np.uint64(1)
+TIE = 1e-12  # values closer than this may change places without harm
 CHUNK = 64  # cells backed up with one choice of optimistic weights before it is checked
 FAST = {"nnan", "nsz", "contract", "arcp"}
 
@@ -205,7 +206,7 @@ def optimistic_many(
                 wrong[k] = max(wrong[k], max(late, second - values[top + k]))
             rank += 2
         good = uint64(1)
-        while good < length and wrong[good] <= 0.0:
+        while good < length and wrong[good] <= TIE:
             good += ONE
         q += good
 
