@@ -241,11 +241,14 @@ def test_an_interrupt_shows_what_was_reached(tmp_path):
     )  # fmt: skip
     os.close(theirs)
     shown = b""
-    while b"per step, regret" not in shown.replace(b"\r\n", b" "):
-        shown += os.read(ours, 4096)
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
-    os.close(ours)
+    try:
+        while b"per step, regret" not in shown.replace(b"\r\n", b" "):
+            shown += os.read(ours, 4096)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()  # if it is still there
+        os.close(ours)
     assert process.returncode == 130
     got = json.loads(out)
     assert got["interrupted"] is True
