@@ -482,3 +482,48 @@ def test_chains_that_hardly_move_are_described_but_not_planned():
     refused = run("plan", "-", given=SLOW + SLOW)
     assert refused.exit_code == 2
     assert "too slowly" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--caps", "0"], "--caps"),
+        (["--caps", "3,4,5"], "--caps"),
+        (["--caps", "many"], "--caps"),
+        (["--memory", "8X"], "--memory"),
+        (["--memory", "-1"], "--memory"),
+    ],
+)
+def test_limits_of_a_plan_are_checked(tmp_path, words, named):
+    file = tmp_path / "one.toml"
+    file.write_text(CliRunner().invoke(app, ["problem", "example-1"]).output, "utf-8")
+    result = CliRunner().invoke(app, ["plan", str(file), *words])
+    assert result.exit_code == 2
+    assert named in result.stderr
+    assert words[1] in result.stderr
+
+
+def test_forced_caps_widen_the_interval_and_little_memory_is_refused(tmp_path):
+    file = tmp_path / "one.toml"
+    file.write_text(CliRunner().invoke(app, ["problem", "example-1"]).output, "utf-8")
+    found = json.loads(
+        CliRunner().invoke(app, ["plan", str(file), "--json", "--caps", "4,9"]).stdout
+    )
+    assert found["caps"] == [4, 9]
+    assert not found["converged"]
+    assert found["gain_lower"] <= 0.7 <= found["gain_upper"]
+    refused = CliRunner().invoke(app, ["plan", str(file), "--memory", "1K"])
+    assert refused.exit_code == 2
+    assert "1 KiB" in refused.stderr
+
+
+def test_a_plan_says_what_to_pull_when(tmp_path):
+    """Example 3: the channel is tried again when it is 5 steps old, and kept while it is free."""
+    file = tmp_path / "three.toml"
+    file.write_text(CliRunner().invoke(app, ["problem", "example-3"]).output, "utf-8")
+    text = CliRunner().invoke(app, ["plan", str(file)]).stdout
+    assert "coin, channel once channel is 5 steps old" in text
+    found = json.loads(CliRunner().invoke(app, ["plan", str(file), "--json"]).stdout)
+    kept = [one for one in found["situations"] if one["seen"] == "channel free"]
+    assert [one["pull"] for one in kept] == ["channel"]
+    assert sum(one["share"] for one in found["situations"]) == pytest.approx(1, abs=0.02)

@@ -113,6 +113,12 @@ def plan(
     figure: Annotated[
         str, typer.Option(metavar="PATH", help="Draw the policy, .svg or .png.")
     ] = "",
+    caps: Annotated[
+        str, typer.Option(metavar="N[,N...]", help="Tell ages apart up to here only.")
+    ] = "",
+    memory: Annotated[
+        str, typer.Option(metavar="SIZE", help="Memory to use at most, such as 8G or 500M.")
+    ] = "",
 ) -> None:
     """Find the best policy, with a certified value.
 
@@ -121,6 +127,7 @@ def plan(
     largest age of an arm stands for all longer ones (a periodic arm: its last ages repeat).
     """
     from restive.cli import facts, output
+    from restive.cli.numbers import read_caps, read_memory
 
     output.check_target("--policy-out", policy_out, (".csv", ".json"))
     output.check_target("--figure", figure, (".svg", ".png"), needs="matplotlib")
@@ -129,7 +136,8 @@ def plan(
     from restive.cli import screen
 
     with screen.progress() as report:
-        made = _plan(bandit, tolerance, report)
+        limits = {"caps": read_caps(caps, bandit.n_arms), "memory": read_memory(memory)}
+        made = _plan(bandit, tolerance, report, limits)
         found = facts.of_plan(made)
     if policy_out:
         output.write_policy(made, policy_out)
@@ -232,12 +240,12 @@ def _check_tolerance(tolerance: float) -> None:
         raise ProblemError([fault])
 
 
-def _plan(bandit: Bandit, tolerance: float, report: Any) -> Any:
+def _plan(bandit: Bandit, tolerance: float, report: Any, limits: dict[str, Any]) -> Any:
     from restive import _kernels, planning
 
     if _kernels.is_cold():
         typer.echo("restive: compiling kernels, once; later runs start at once.", err=True)
-    return planning.plan(bandit, tolerance, progress=report)
+    return planning.plan(bandit, tolerance, progress=report, **limits)
 
 
 def _split_parameters(words: list[str]) -> tuple[str, dict[str, str]]:

@@ -43,11 +43,19 @@ def of_plan(plan: Plan) -> dict[str, Any]:
         "converged": bool(plan.converged),
         "best_arm": _best_arm(plan.bandit),
         "myopic": _myopic(plan),
+        "situations": _situations(plan),
         "states": int(plan.states),
         "caps": [int(cap) for cap in plan.caps],
         "sweeps": int(plan.sweeps),
         "seconds": float(plan.seconds),
     }
+
+
+def _situations(plan: Plan) -> list[dict[str, Any]]:
+    """What to pull in the most frequent situations."""
+    from restive.report.policy_words import situations
+
+    return [asdict(one) for one in situations(plan)]
 
 
 def of_bounds(

@@ -6,7 +6,7 @@ from decimal import Decimal, InvalidOperation
 
 from restive.errors import Fault, ProblemError
 
-__all__ = ["read_horizon", "read_probability"]
+__all__ = ["read_caps", "read_horizon", "read_memory", "read_probability"]
 
 LONGEST = Decimal("1e300")  # beyond, formulas leave the range of floats
 
@@ -32,6 +32,38 @@ def read_probability(option: str, text: str) -> float:
         remedy = "Give a probability above 0 and below 1, such as 0.05."
         raise ProblemError([Fault(option, "not a probability", text[:80], remedy)])
     return float(chance)
+
+
+def read_caps(text: str, n_arms: int) -> list[int] | None:
+    """One cap for all arms or one each, separated by commas; None if nothing is given.
+
+    >>> read_caps("40", 2), read_caps("40,1", 2)
+    ([40, 40], [40, 1])
+    """
+    if not text:
+        return None
+    words = text.split(",")
+    numbers = [int(word) if word.strip().isdecimal() else 0 for word in words]
+    if min(numbers) < 1 or len(numbers) not in (1, n_arms):
+        remedy = f"Give one whole number from 1 on, or {n_arms} separated by commas."
+        raise ProblemError([Fault("--caps", "not ages to tell apart", text[:80], remedy)])
+    return numbers * n_arms if len(numbers) == 1 else numbers
+
+
+def read_memory(text: str) -> int | None:
+    """A number of bytes, with K, M, G or T for powers of 1024; None if nothing is given.
+
+    >>> read_memory("8G"), read_memory("1.5K")
+    (8589934592, 1536)
+    """
+    if not text:
+        return None
+    unit = "KMGT".find(text[-1].upper()) + 1
+    size = _read(text[:-1] if unit else text)
+    if size is None or not 0 < size < Decimal("1e18"):
+        remedy = "Give a size such as 500M, 8G or a number of bytes."
+        raise ProblemError([Fault("--memory", "not a size", text[:80], remedy)])
+    return int(size * 1024**unit)
 
 
 def _read(text: str) -> Decimal | None:

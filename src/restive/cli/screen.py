@@ -58,6 +58,9 @@ def show_plan(facts: Mapping[str, Any], written: Sequence[str]) -> None:
     out.print(_table(out, heads, rows, right=(1, 2)))
     out.print()
     out.print(Text(_plan_sentence(facts)))
+    out.print()
+    out.print(_situations(out, facts["situations"]))
+    out.print()
     small = (
         f"{facts['states']:,} information states, {facts['sweeps']:,} sweeps, "
         f"{_duration(facts['seconds'])}."
@@ -68,6 +71,16 @@ def show_plan(facts: Mapping[str, Any], written: Sequence[str]) -> None:
     if not facts["converged"]:
         words = "restive: the tolerance was not reached; the interval above still holds."
         _console(stderr=True).print(Text(words, style="yellow"))
+
+
+def _situations(out: Console, found: Sequence[Mapping[str, Any]]) -> Table | Text:
+    """What to pull when, in the situations that come up most."""
+    if any(one["remembered"] for one in found):
+        heads = ("just seen", "last seen of the other", "pull next", "share of time")
+        rows = [(o["seen"], o["remembered"], o["pull"], f"{o['share']:.0%}") for o in found]
+        return _table(out, heads, rows, right=(3,))
+    short = [(o["seen"], o["pull"], f"{o['share']:.0%}") for o in found]
+    return _table(out, ("just seen", "pull next", "share of time"), short, right=(2,))
 
 
 def show_bounds(facts: Mapping[str, Any]) -> None:
