@@ -311,7 +311,8 @@ def _largest_fitting(
     """
     if not free:
         raise TooLargeError(
-            f"caps {wanted.caps} make {_size(wanted)}, more than the {_memory_text(allowed)} allowed; "
+            f"caps {wanted.caps} make {_size(wanted)}, more than the "
+            f"{_memory_text(allowed)} allowed; "
             "force smaller caps or raise the memory limit"
         )
     best = None
