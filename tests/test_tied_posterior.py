@@ -321,14 +321,14 @@ def learned(posterior, rewards):
     return student(2 * shape, center, np.sqrt(scale / (shape * weight)))
 
 
-@pytest.mark.parametrize("rewards", [[], [0.9], [0.1, 0.4, 0.35, 0.9], [0.25] * 30, [0, 1] * 50])
+@pytest.mark.parametrize("rewards", [[0.9], [0.1, 0.4, 0.35, 0.9], [0.25] * 30, [0, 1] * 50])
 def test_mean_rewards_have_the_student_law(rewards):
     posterior, rng = RewardPosterior(), np.random.default_rng([len(rewards), 17])
     known = np.array(rewards, dtype=float)
     totals = np.array([[len(known), known.sum(), np.square(known).sum()], [0.0, 0.0, 0.0]])
     drawn = np.array([posterior.draw(totals, rng) for _ in range(8000)])
     assert kstest(drawn[:, 0], learned(posterior, rewards).cdf).pvalue > RARE
-    assert kstest(drawn[:, 1], learned(posterior, []).cdf).pvalue > RARE
+    assert kstest(drawn[:, 1], "uniform").pvalue > RARE  # nothing seen: anything may be paid
     assert abs(np.corrcoef(np.clip(drawn.T, -3, 3))[0, 1]) < 0.06
 
 

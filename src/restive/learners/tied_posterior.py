@@ -89,9 +89,9 @@ def mirror_volume(chain: Floats) -> float:
 class RewardPosterior:
     """Posterior of a state's mean reward: normal with unknown variance (normal-inverse-gamma).
 
-    Before any sample the mean is ``center`` with ``weight`` samples' worth of faith, the variance
-    about ``spread``. Rewards without noise are recognised as such: the standard deviation of the
-    mean then falls like 1/n instead of 1/sqrt(n).
+    The mean is ``center`` with ``weight`` samples' worth of faith, the variance about ``spread``;
+    a state without any sample may pay anything, evenly between 0 and 1. Rewards without noise are
+    recognised as such: the standard deviation of the mean then falls like 1/n, not 1/sqrt(n).
     """
 
     center: float = 0.5
@@ -109,4 +109,5 @@ class RewardPosterior:
         scale = self.spread * self.shape + 0.5 * scatter + shift
         variance = scale / rng.standard_gamma(self.shape + 0.5 * n)
         center = (self.weight * self.center + total) / weight
-        return np.asarray(center + np.sqrt(variance / weight) * rng.standard_normal(len(n)))
+        drawn = center + np.sqrt(variance / weight) * rng.standard_normal(len(n))
+        return np.where(n > 0, drawn, rng.random(len(n)))
