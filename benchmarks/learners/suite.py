@@ -39,7 +39,7 @@ def suite() -> dict[str, Bandit]:
         [_channel(0.8, 0.7, 0, 1), _channel(0.7, 0.9, 0, 0.9)], "negative correlation"
     )
     problems["four channels"] = gilbert_elliott(
-        4, p_bad_good=[0.2, 0.25, 0.3, 0.15], p_good_bad=[0.3, 0.25, 0.2, 0.35]
+        4, p_bad_good=[0.25, 0.3, 0.35, 0.2], p_good_bad=[0.35, 0.3, 0.25, 0.4]
     )
     problems["best arm is best"] = Bandit(
         [_channel(0.3, 0.1, 0.6, 0.9), _channel(0.2, 0.3, 0.1, 0.5)], "best arm is best"
