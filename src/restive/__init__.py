@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from restive.errors import ProblemError, RestiveError, TooLargeError
     from restive.evaluation import Value, evaluate
     from restive.files import dump_problem, load_problem, parse_problem
+    from restive.learners import check_learner, make_learner
     from restive.planning import Plan, forecast, plan
     from restive.representation import Representation
+    from restive.simulation import BanditWorld, Run, play
     from restive.solver import Solution, solve
     from restive.structured import Parameters, StructuredMDP
 
@@ -23,43 +25,53 @@ __version__ = "0.1.0"
 _HOMES = {
     "Arm": "bandit",
     "Bandit": "bandit",
+    "BanditWorld": "simulation",
     "Parameters": "structured",
     "Plan": "planning",
     "ProblemError": "errors",
     "Representation": "representation",
     "RestiveError": "errors",
+    "Run": "simulation",
     "Solution": "solver",
     "StructuredMDP": "structured",
     "TooLargeError": "errors",
     "Value": "evaluation",
+    "check_learner": "learners",
     "dump_problem": "files",
     "evaluate": "evaluation",
     "forecast": "planning",
     "load_problem": "files",
+    "make_learner": "learners",
     "parse_problem": "files",
     "plan": "planning",
+    "play": "simulation",
     "solve": "solver",
 }
 
 __all__ = [
     "Arm",
     "Bandit",
+    "BanditWorld",
     "Parameters",
     "Plan",
     "ProblemError",
     "Representation",
     "RestiveError",
+    "Run",
     "Solution",
     "StructuredMDP",
     "TooLargeError",
     "Value",
     "__version__",
+    "check_learner",
     "dump_problem",
     "evaluate",
     "forecast",
     "load_problem",
+    "make_learner",
     "parse_problem",
     "plan",
+    "play",
     "solve",
 ]
 
