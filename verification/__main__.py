@@ -11,10 +11,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 
-from verification import Check, Finding, Settings, planning
+from verification import Check, Finding, Settings, learning, planning
 
 # name of the check -> function; a module's name on the command line stands for all of its checks
-MODULES: dict[str, dict[str, Check]] = {"planning": planning.CHECKS}
+MODULES: dict[str, dict[str, Check]] = {
+    "planning": planning.CHECKS,
+    "learning": learning.CHECKS,
+}
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -32,7 +35,9 @@ def main(words: Sequence[str] | None = None) -> int:
         options.out.mkdir(parents=True, exist_ok=True)
     findings = run(options.names, Settings(options.quick, options.out))
     if options.out:
-        write(findings, options.out)
+        # a module by itself gets pages of its own and leaves those of the whole suite alone
+        alone = len(options.names) == 1 and options.names[0] in MODULES
+        write(findings, options.out, options.names[0] if alone else "results")
     failed = sum(finding.verdict == "FAIL" for finding in findings)
     print(f"\n{len(findings)} findings, {failed} failed")
     return 1 if failed else 0
@@ -58,14 +63,14 @@ def line(one: Finding) -> str:
     return f"{one.verdict:8}{one.name:28} {one.claim}: {one.measured} [{one.interval}]"
 
 
-def write(findings: Sequence[Finding], out: Path) -> None:
+def write(findings: Sequence[Finding], out: Path, stem: str = "results") -> None:
     """results.md for readers and results.json for programs."""
     rows = ["| | claim | measured | interval | verdict |", "|---|---|---|---|---|"]
     rows += [f"| {f.name} | {f.claim} | {f.measured} | {f.interval} | {f.verdict} |"
              for f in findings]  # fmt: skip
-    (out / "results.md").write_text("# Verification\n\n" + "\n".join(rows) + "\n", "utf-8")
+    (out / f"{stem}.md").write_text("# Verification\n\n" + "\n".join(rows) + "\n", "utf-8")
     text = json.dumps([asdict(f) for f in findings], indent=1)
-    (out / "results.json").write_text(text + "\n", "utf-8")
+    (out / f"{stem}.json").write_text(text + "\n", "utf-8")
 
 
 if __name__ == "__main__":
