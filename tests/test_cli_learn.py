@@ -148,7 +148,9 @@ def test_a_coarser_plan_is_said_to_be_one(monkeypatch):
     got = found("--horizon", "1e5", "--learner", "round-robin")
     assert got["gain_tolerance"] == 1e-3
     assert got["gain_note"].startswith("a plan to within 1e-06 would take")
-    assert "certain to within" in run("--horizon", "1e7", "--learner", "optimal").stdout
+    shown = run("--horizon", "1e7", "--learner", "optimal").stdout
+    assert "The best policy is known to within 0.001 only: a plan to within 1e-06" in shown
+    assert "certain to within" in shown
 
 
 @pytest.mark.parametrize(

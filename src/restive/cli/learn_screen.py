@@ -29,7 +29,7 @@ def show_run(facts: Mapping[str, Any], written: Sequence[str]) -> None:
         _console(stderr=True).print(Text(words, style="yellow"))
     if not facts["steps"]:
         return
-    out.print(_title(facts, f"{facts['learner']}, {facts['steps']:,} steps"))
+    out.print(_title(facts, f"{facts['learner']}, {_steps(facts['steps'])}"))
     out.print()
     heads = ("", "compared with", "which earns per step", "lost in total")
     out.print(_table(out, heads, _rows(facts), right=(2, 3)))
@@ -85,7 +85,8 @@ def _notes(facts: Mapping[str, Any]) -> list[str]:
     error = 0.5 * (facts["gain_upper"] - facts["gain_lower"])
     notes = []
     if facts["gain_note"]:
-        notes.append(f"The best policy is known roughly: {facts['gain_note']}.")
+        close = f"{facts['gain_tolerance']:g}"
+        notes.append(f"The best policy is known to within {close} only: {facts['gain_note']}.")
     if error * facts["steps"] >= 0.05 * max(1.0, abs(facts["gap_regret"])):
         notes.append(
             f"What it earns per step is certain to within {error:.1g}, its regrets therefore to "
@@ -98,6 +99,10 @@ def _small(facts: Mapping[str, Any]) -> str:
     times = f"{_duration(facts['seconds'])}, of which {_duration(facts['plan_seconds'])} planning."
     count = facts["episodes"]
     return f"{count:,} episode{'s' * (count != 1)}, {times}" if count else times.capitalize()
+
+
+def _steps(count: int) -> str:
+    return f"{count:,} step{'s' * (count != 1)}"
 
 
 def _lost(value: float | None) -> str:

@@ -23,7 +23,7 @@ from restive.simulation.worlds import BanditWorld, Block
 __all__ = ["StoppableWorld", "Watched", "stopping", "watching", "yardstick"]
 
 TOLERANCES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
-PATIENCE = 60.0  # seconds that the plan behind the regret may take by its forecast
+PATIENCE = 20.0  # seconds that the plan behind the regret may take by its forecast
 BLOCK = 1 << 13  # steps between two looks at the keyboard
 
 
