@@ -24,7 +24,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m verification", description=__doc__)
     names = [*MODULES, *(name for checks in MODULES.values() for name in checks)]
     parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(names)}")
-    parser.add_argument("--quick", action="store_true", help="smaller; under a minute")
+    parser.add_argument("--quick", action="store_true", help="smaller; about two minutes")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="for results and figures")
     options = parser.parse_args(words)
     if unknown := [name for name in options.names if name not in names]:
