@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive._iteration import BanditIteration
+from restive._kernels import vectors
 
 __all__ = ["accelerated", "plain"]
 
@@ -25,6 +26,7 @@ Progress = Callable[[int, float], None]
 
 CHECK_EVERY = 10  # sweeps between two looks at the bounds
 
+CHEAP_PAIRS = 5_000_000  # backups that are over in the blink of an eye
 SLOW_FROM_SWEEPS = 100  # leave plain sweeps alone where they need no more than this
 COARSE_FIRST_FROM_PAIRS = 50_000
 ATTEMPTS = 2
@@ -80,14 +82,18 @@ def accelerated(
     once where a sweep is expensive, else when plain sweeps turn out slow.
     """
     sweeps = 0
+
+    def patience() -> _Patience:
+        return _Patience(tolerance, iteration.pairs)
+
     if restart is not None and iteration.pairs >= COARSE_FIRST_FROM_PAIRS:
         iteration.values[:], sweeps = restart()
         restart = None
-    found = plain(iteration, tolerance, max_sweeps, progress, sweeps, _Patience(tolerance))
+    found = plain(iteration, tolerance, max_sweeps, progress, sweeps, patience())
     if restart is not None and not found[4] and found[3] < max_sweeps:
         iteration.values[:], sweeps = restart()
         sweeps += found[3]
-        found = plain(iteration, tolerance, max_sweeps, progress, sweeps, _Patience(tolerance))
+        found = plain(iteration, tolerance, max_sweeps, progress, sweeps, patience())
     for attempt in range(ATTEMPTS):
         lower, upper, _, sweeps, converged = found
         if converged or sweeps >= max_sweeps:
@@ -99,16 +105,17 @@ def accelerated(
         low, high = iteration.sweep(0.5 * (lower + upper), 1)
         if not float((high - low)[0]) < width:
             iteration.values[:] = before
-        patience = _Patience(tolerance) if attempt + 1 < ATTEMPTS else None
-        found = plain(iteration, tolerance, max_sweeps, progress, sweeps + passes + 1, patience)
+        waits = patience() if attempt + 1 < ATTEMPTS else None
+        found = plain(iteration, tolerance, max_sweeps, progress, sweeps + passes + 1, waits)
     return found
 
 
 class _Patience:
     """Whether plain sweeps should go on: yes unless their pace promises too many of them."""
 
-    def __init__(self, tolerance: float) -> None:
+    def __init__(self, tolerance: float, pairs: int) -> None:
         self.tolerance = tolerance
+        self.slow = max(SLOW_FROM_SWEEPS, CHEAP_PAIRS // pairs)
         self.widths: list[float] = []
 
     def __call__(self, sweeps: int, width: float) -> bool:
@@ -118,7 +125,7 @@ class _Patience:
         pace = np.log(self.widths[-1] / self.widths[-2]) / CHECK_EVERY
         if pace >= 0:
             return False
-        return bool(np.log(self.tolerance / width) / pace < SLOW_FROM_SWEEPS)
+        return bool(np.log(self.tolerance / width) / pace < self.slow)
 
 
 def _extrapolate(iteration: BanditIteration, gain: float, target: float, most: int) -> int:
@@ -205,6 +212,7 @@ class _History:
     def __init__(self, size: int) -> None:
         self.images = np.zeros((MEMORY, size))
         self.residuals = np.zeros((MEMORY, size))
+        self.gram = np.zeros((MEMORY, MEMORY))  # products of the residuals' steps
         self.clear()
 
     def clear(self) -> None:
@@ -213,14 +221,22 @@ class _History:
 
     def extrapolate(self, image: Floats, residual: Floats) -> Floats:
         if self.last is not None:
-            slot = self.count % MEMORY
-            self.images[slot] = image - self.last[0]
-            self.residuals[slot] = residual - self.last[1]
-            self.count += 1
+            self._add(image - self.last[0], residual - self.last[1])
         self.last = (image, residual)
         used = min(self.count, MEMORY)
         if not used:
             return image
-        steps = self.residuals[:used]
-        weights, *_ = np.linalg.lstsq(steps @ steps.T, steps @ residual, rcond=1e-13)
-        return np.asarray(image - weights @ self.images[:used])
+        sides = np.empty(used)
+        vectors.products(self.residuals, residual, sides)
+        weights, *_ = np.linalg.lstsq(self.gram[:used, :used], sides, rcond=1e-13)
+        found = image.copy()
+        vectors.subtract(found, self.images, weights)
+        return found
+
+    def _add(self, image: Floats, residual: Floats) -> None:
+        slot = self.count % MEMORY
+        self.images[slot], self.residuals[slot] = image, residual
+        self.count += 1
+        row = np.empty(min(self.count, MEMORY))
+        vectors.products(self.residuals, residual, row)
+        self.gram[slot, : len(row)] = self.gram[: len(row), slot] = row
