@@ -109,13 +109,13 @@ def _draw_slope(axes: Any, curves: Sequence[Curve], horizon: int) -> None:
         axes.loglog(times, np.maximum(lost, 1e-1), color="#0072B2", lw=0.8, alpha=0.6)
     times, top = curves[0][0], at_end(curves, horizon)
     later = times >= horizon / 1e4
-    axes.text(times[0], at_end(curves, times[0]) + 1, "gap regret, a line for each seed",
-              color="#0072B2", va="bottom")  # fmt: skip
+    words = f"gap regret, one line for each of {len(curves)} seeds"
+    axes.text(0.03, 0.95, words, color="#0072B2", transform=axes.transAxes)
     for power, name in ((0.5, "√t"), (1.0, "t")):
         guide = 2 * top * (times[later] / horizon) ** power
         axes.loglog(times[later], guide, color="#777777", lw=1, ls=":")
         axes.text(times[later][0], guide[0], name, color="#777777", ha="right")
-    axes.set_ylim(bottom=1)
+    axes.set(xlim=(10, 1.5 * horizon), ylim=(1, 4 * top))
     axes.set_xlabel("step")
     axes.set_ylabel("gap regret, Example 1, published constants")
 
