@@ -10,12 +10,18 @@ from benchmarks.measure import goal_table
 __all__ = ["SECTIONS", "page", "section"]
 
 # Peers come last: a crash inside one of them would end the run.
-SECTIONS = ("sweeps", "extended", "large", "replan", "startup", "growth", "peers")
+SECTIONS = ("sweeps", "extended", "large", "replan", "playing", "startup", "growth", "peers")
 
 
 def page(record: dict[str, Any]) -> str:
     """The whole page as Markdown, from the measurements as kept in the JSON file."""
-    lines = ["# Planning and start-up, measured", "", *_machine(record), "", *_goals(record)]
+    lines = [
+        "# Planning, playing and start-up, measured",
+        "",
+        *_machine(record),
+        "",
+        *_goals(record),
+    ]
     for name, result in record.items():
         lines += ["", *section(name, result)]
     return "\n".join(lines) + "\n"
