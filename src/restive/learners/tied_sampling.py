@@ -27,6 +27,7 @@ Ints = NDArray[np.int64]
 
 LONGEST_GAP = 256  # older observations count as this old
 CAPS = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 181, 256)
+MANY_LOOPS = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -303,10 +304,11 @@ def _resized(chain: Floats, size: int) -> Floats:
 
 
 def _lasso(chain: Floats, error: float) -> tuple[int, int]:
-    """Smallest cap, and loop length up to the number of states, at which powers repeat.
+    """Smallest cap, and loop length up to the number of states, from which on powers repeat.
 
-    They repeat if row by row P^(cap + loop) is within ``error`` of P^cap in L1. A matrix that takes
-    longer than the largest cap gets the loop that fits best there.
+    They repeat if row by row P^cap is within ``error`` in L1 of P^(cap + loop) and of P^(cap + many
+    loops). The second matters for slow arms, whose powers differ little from step to step and a
+    lot in the end. A matrix that takes longer than the largest cap gets the loop that fits there.
     """
     from restive._kernels import tied
 
@@ -315,9 +317,11 @@ def _lasso(chain: Floats, error: float) -> tuple[int, int]:
         return 1, 1
     powers = np.empty((CAPS[-1] + size, size, size))
     tied.fill_powers(chain, powers)
+    far = np.stack([np.linalg.matrix_power(loop, MANY_LOOPS) for loop in powers[:size]])
     for cap in CAPS:
-        later = powers[cap : cap + size]
-        distances = np.abs(later - powers[cap - 1]).sum(axis=2).max(axis=1)
+        here = powers[cap - 1]
+        near = np.abs(powers[cap : cap + size] - here).sum(axis=2).max(axis=1)
+        distances = np.maximum(near, np.abs(here @ far - here).sum(axis=2).max(axis=1))
         if distances.min() <= error:
             return cap, int(np.argmax(distances <= error)) + 1
-    return CAPS[-1], int(np.argmin(distances)) + 1
+    return CAPS[-1], int(np.argmin(near)) + 1
