@@ -121,9 +121,7 @@ def _draw(axes: Any, shown: Sequence[tuple[str, Ints]]) -> None:
         axes.bar(np.arange(bins), heights, bottom=k, width=0.9, color="tab:blue")
     axes.set_yticks(range(len(shown)), [name for name, _ in reversed(shown)])
     axes.set_xticks(range(SAMPLE + 1))
-    axes.set_xlabel(
-        f"rank of the truth among {SAMPLE} draws; {runs} simulations; grey: 99.9%"
-    )
+    axes.set_xlabel(f"rank of the truth among {SAMPLE} draws; {runs} simulations; grey: 99.9%")
 
 
 # --- rewards ---------------------------------------------------------------------------------
