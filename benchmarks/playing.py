@@ -29,9 +29,10 @@ def run(quick: bool) -> dict[str, Any]:
     python = steps / _plain_loop(steps)
     rows.append(_row("plain Python loop, policy and counts in dictionaries", steps, steps / python))
     goals.append(Goal("times a plain Python loop", fastest / python, 30.0, at_least=True))
-    peer = _smpybandits(5_000 if quick else 20_000)
+    asked = 5_000 if quick else 20_000
+    peer = _smpybandits(asked)
     if isinstance(peer, float):
-        rows.append(_row("SMPyBandits: UCB, two Bernoulli arms", 20_000, 20_000 / peer))
+        rows.append(_row("SMPyBandits: UCB, two Bernoulli arms", asked, asked / peer))
         goals.append(Goal("times SMPyBandits", fastest / peer, 1000.0, at_least=True))
     rows.append(_row("tied-sampling, T=1e+05", 100_000, *_tied(bandit, 100_000)))
     goals.append(Goal("tied-sampling, 1e5 steps", rows[-1]["seconds"], 1.0, "s"))

@@ -32,7 +32,11 @@ MANY_LOOPS = 1 << 14
 
 @dataclass(frozen=True)
 class TiedSettings:
-    """How the learner believes and plans; the defaults suit bandits of any kind."""
+    """How the learner believes and plans.
+
+    The defaults are the best of about a dozen settings tried by gap regret on seven two-armed
+    problems, which the benchmark of learners contains too (with other seeds).
+    """
 
     chains: ChainPosterior = field(default_factory=ChainPosterior)
     rewards: RewardPosterior = field(default_factory=RewardPosterior)
