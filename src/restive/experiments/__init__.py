@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from restive.experiments.results import Curves, Results, load_results
     from restive.experiments.spec import Entrant, Experiment
+    from restive.experiments.summary import Summary, summarize
 
-__all__ = ["Curves", "Entrant", "Experiment", "Results", "load_results"]
+__all__ = ["Curves", "Entrant", "Experiment", "Results", "Summary", "load_results", "summarize"]
 
 _HOMES = {
     "Curves": "results",
     "Entrant": "spec",
     "Experiment": "spec",
     "Results": "results",
+    "Summary": "summary",
     "load_results": "results",
+    "summarize": "summary",
 }
 
 
