@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -70,7 +70,14 @@ class Outcome(NamedTuple):
 @lru_cache(maxsize=1)
 def versions() -> dict[str, str]:
     """Versions of everything that the numbers come from."""
-    return {name: version(name) for name in PACKAGES}
+    return {name: _version(name) for name in PACKAGES}
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # run from its source, not installed
+        return "unknown"
 
 
 def run_batch(jobs: Sequence[Job], own_process: bool) -> list[Outcome]:
@@ -140,11 +147,12 @@ def yardstick(bandit: Bandit) -> tuple[Plan | None, str]:
             size = forecast(bandit, tolerance, memory=MEMORY)
             if size.fits and size.seconds <= PATIENCE:
                 return plan(bandit, tolerance, memory=MEMORY), why
+            words = f"takes about {size.states:.2g} information states"
         except TooLargeError:
-            pass  # more than the forecast said
+            words = "does not fit into memory"  # more than the forecast said
         except ArithmeticError:
             return None, "an arm mixes too slowly to plan"
-        why = why or f"a plan to within {tolerance:g} takes {size.states:.2g} information states"
+        why = why or f"a plan to within {tolerance:g} {words}"
     return None, why
 
 

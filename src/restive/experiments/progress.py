@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from restive.experiments.cells import Cell, Job
+from restive.experiments.cells import PLAN, Cell, Job
 
 __all__ = ["Pace", "Watcher", "batches"]
 
@@ -15,41 +16,48 @@ LARGEST_BATCH = 100
 class Watcher:
     """Told what happens; this one does nothing with it."""
 
-    def started(self, total: int, done: int) -> None:
-        """Cells in all, and how many of them were there already."""
+    def started(self, done: int, total: int, seconds_left: float | None) -> None:
+        """How many runs there were already, of how many."""
 
     def finished(self, done: int, total: int, seconds_left: float | None) -> None:
-        """One more cell is kept; the time left is None as long as nobody can know."""
+        """One more is kept; the time left is None as long as nobody can know."""
 
     def notice(self, words: str) -> None:
         """Something that the user should know."""
 
 
 class Pace:
-    """Mean seconds of the cells of each problem, learner and horizon."""
+    """Mean seconds of the cells of each problem, learner and horizon, and how many are left."""
 
-    def __init__(self) -> None:
-        self._sums: dict[tuple[str, str, int], tuple[float, int]] = {}
+    def __init__(self, missing: Iterable[Cell]) -> None:
+        self._spent: dict[tuple[str, str, int], tuple[float, int]] = {}
+        self._left = Counter(cell.place for cell in missing if cell.learner != PLAN)
+        self.waiting = self._left.total()
 
     def add(self, cell: Cell, seconds: float) -> None:
-        spent, count = self._sums.get(cell.place, (0.0, 0))
-        self._sums[cell.place] = spent + seconds, count + 1
+        """A cell took so long."""
+        spent, count = self._spent.get(cell.place, (0.0, 0))
+        self._spent[cell.place] = spent + seconds, count + 1
+
+    def done(self, cell: Cell) -> None:
+        """A cell is no longer missing."""
+        if cell.learner != PLAN:
+            self._left[cell.place] -= 1
+            self.waiting -= 1
 
     def of(self, cell: Cell) -> float | None:
         """Seconds to expect of a cell, None if there was none like it yet."""
-        spent, count = self._sums.get(cell.place, (0.0, 0))
+        spent, count = self._spent.get(cell.place, (0.0, 0))
         return spent / count if count else None
 
-    def left(self, cells: Iterable[Cell], workers: int) -> float | None:
-        """Seconds that these cells take all workers together; None if nothing is known yet."""
-        if not self._sums:
+    def left(self, workers: int) -> float | None:
+        """Seconds that the missing cells take all workers together; None if nobody can know."""
+        known = {place: s / n for place, (s, n) in self._spent.items() if place[2]}
+        if not known:
             return None
-        rates = [spent / count / place[2] for place, (spent, count) in self._sums.items()]
-        typical = sum(rates) / len(rates)  # seconds per step, for cells of which there was none
-        total = 0.0
-        for cell in cells:
-            known = self.of(cell)
-            total += typical * cell.horizon if known is None else known
+        # cells of which there was none take as long per step as the others do
+        per_step = sum(s / place[2] for place, s in known.items()) / len(known)
+        total = sum(n * known.get(place, per_step * place[2]) for place, n in self._left.items())
         return total / workers
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -137,7 +138,8 @@ def _named_problems(
         return tuple(pairs), _check_names(pairs)
     single = isinstance(given, Bandit | str | Path)
     items: list[Any] = [given] if single else list(given)  # type: ignore[arg-type]
-    named, faults = [], []
+    named: list[NamedProblem] = []
+    faults: list[Fault] = []
     for k, item in enumerate(items):
         try:
             named.append(_named(k, item))
@@ -213,4 +215,4 @@ def _check_numbers(runs: Any, seed: Any, delta: Any) -> list[Fault]:
 def _whole(value: Any, low: int, high: int) -> bool:
     if isinstance(value, bool | str) or not hasattr(value, "__index__"):
         return False
-    return low <= value.__index__() <= high
+    return low <= operator.index(value) <= high
