@@ -10,6 +10,8 @@ from typing import Any
 
 from restive.experiments.layout import Layout, whole
 from restive.experiments.results import Curves, Results
+from restive.experiments.spec import canonical
+from restive.experiments.summary import summarize
 
 __all__ = ["write_derived"]
 
@@ -17,7 +19,9 @@ REGRETS = ("regret", "gap_regret", "weak_regret")
 
 
 def write_derived(results: Results, layout: Layout) -> None:
-    """Write curves.csv; the same bytes for the same cells."""
+    """Write curves.csv and summary.json; the same bytes for the same cells."""
+    with whole(layout.summary) as draft:
+        draft.write_bytes(canonical(summarize(results).to_dict()))
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     heads = [f"{what}_{name}" for name in REGRETS for what in ("mean", "median", "deviation")]

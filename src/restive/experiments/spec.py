@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -165,10 +165,13 @@ def read_problem(path: Path, name: str = "") -> NamedProblem:
         bandit = load_problem(path)
         return NamedProblem.of(name or path.stem, bandit, path.read_bytes())
     except ProblemError as error:
-        faults = [
-            fault if fault.path == str(path) else fault.under(f"{path}: ") for fault in error.faults
-        ]
-        raise ProblemError(faults) from None
+        raise ProblemError([inside(fault, str(path)) for fault in error.faults]) from None
+
+
+def inside(fault: Fault, place: str) -> Fault:
+    """The fault with the file or entry it is in before its path, unless the path says so."""
+    named = fault.path.startswith(place)
+    return fault if named else replace(fault, path=": ".join(filter(None, (place, fault.path))))
 
 
 def _check_names(problems: Sequence[NamedProblem]) -> list[Fault]:
