@@ -99,8 +99,7 @@ def _given(
 
 
 def _experiment(files: list[str], given: dict[str, Any], command: str) -> Experiment:
-    from restive.experiments import Experiment
-    from restive.experiments.file import is_experiment, load_experiment, named_problems
+    from restive.experiments.file import experiment_from, is_experiment, load_experiment
 
     described = [file for file in files if is_experiment(file)]
     if described and len(files) > 1:
@@ -109,7 +108,7 @@ def _experiment(files: list[str], given: dict[str, Any], command: str) -> Experi
         raise ProblemError([fault])
     if described:
         return load_experiment(files[0], **given, command=command)
-    return Experiment(named_problems(files), **given, command=command)
+    return experiment_from({"problems": files, **given, "command": command})
 
 
 def _command(files: list[str], given: dict[str, Any], places: dict[str, Any]) -> str:

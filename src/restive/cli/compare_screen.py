@@ -75,6 +75,9 @@ def show(results: Results, summary: Summary, directory: str) -> None:
     count = f"{results.runs} run{'s' * (results.runs != 1)}"
     level = f"{100 * summary.level:g}%"
     out.print(Text(f"Means over {count} in the same worlds, with {level} intervals."))
+    for reason in sorted({entry.final[summary.measure].mean.reason for entry in summary.entries
+                          if entry.runs} - {""}):  # fmt: skip
+        out.print(Text(f"No interval: {reason}."))
     out.print(Text(f"Results are in {directory}; restive report {directory} makes a page of them."))
 
 

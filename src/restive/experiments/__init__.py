@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from restive.experiments.results import Curves, Results, load_results
-    from restive.experiments.spec import Entrant, Experiment
+    from restive.experiments.spec import Entrant, Experiment, compare
     from restive.experiments.summary import Summary, summarize
 
-__all__ = ["Curves", "Entrant", "Experiment", "Results", "Summary", "load_results", "summarize"]
+__all__ = [
+    "Curves",
+    "Entrant",
+    "Experiment",
+    "Results",
+    "Summary",
+    "compare",
+    "load_results",
+    "summarize",
+]
 
 _HOMES = {
     "Curves": "results",
@@ -18,6 +27,7 @@ _HOMES = {
     "Experiment": "spec",
     "Results": "results",
     "Summary": "summary",
+    "compare": "spec",
     "load_results": "results",
     "summarize": "summary",
 }

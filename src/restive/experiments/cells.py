@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import threading
 import traceback
@@ -91,29 +92,28 @@ def run_batch(jobs: Sequence[Job], own_process: bool) -> list[Outcome]:
 
 def run_job(job: Job) -> Outcome:
     """Run one job; what it raises comes back as text, so that it cannot be lost on the way."""
-    began = perf_counter()
-    spent: dict[str, Any] = {"host": os.uname().nodename if hasattr(os, "uname") else ""}
+    spent: dict[str, Any] = {"host": platform.node()}
     try:
         _check_versions(job.versions)
-        result, planning = _planned(job) if job.entrant is None else _played(job, job.entrant)
+        run = _planned(job) if job.entrant is None else _played(job, job.entrant)
     except Exception:
         return Outcome(job.cell, {}, spent, traceback.format_exc())
-    spent |= {"seconds": perf_counter() - began, "planning_seconds": planning}
-    return Outcome(job.cell, result, spent)
+    return Outcome(job.cell, run[0], spent | run[1])
 
 
-def _planned(job: Job) -> tuple[dict[str, Any], float]:
+def _planned(job: Job) -> tuple[dict[str, Any], dict[str, float]]:
+    began = perf_counter()
     best, why = yardstick(job.bandit)
     found: dict[str, Any] = {"note": why, "gain": None, "lower": None, "upper": None}
     if best is not None:
         found |= {"gain": best.gain, "lower": best.gain_lower, "upper": best.gain_upper}
         found["tolerance"] = best.tolerance
-    return found, 0.0
+    return found, {"seconds": perf_counter() - began}
 
 
-def _played(job: Job, entrant: Entrant) -> tuple[dict[str, Any], float]:
+def _played(job: Job, entrant: Entrant) -> tuple[dict[str, Any], dict[str, float]]:
     best, _ = yardstick(job.bandit)
-    cell = job.cell
+    began, cell = perf_counter(), job.cell
     shared = (cell.problem, cell.horizon, cell.run)
     luck = np.random.default_rng(_seeds(job.seed, "learner", *shared, cell.learner))
     world = BanditWorld(job.bandit, _seeds(job.seed, "world", *shared))
@@ -121,14 +121,16 @@ def _played(job: Job, entrant: Entrant) -> tuple[dict[str, Any], float]:
         learner = entrant.build(job.bandit, cell.horizon, job.delta, luck)
         run = play(learner, world, cell.horizon, plan=best)
     except (RestiveError, ArithmeticError) as error:
-        return {"refused": str(error).splitlines()[0]}, 0.0
-    return {
+        return {"refused": str(error).splitlines()[0]}, {"seconds": perf_counter() - began}
+    found = {
         "rewards": run.rewards.tolist(),
         "gap_regret": None if run.gap_regret is None else run.gap_regret.tolist(),
         "boundary": run.boundary,
         "episodes": len(run.episodes),
         "pulls": list(run.pulls),
-    }, run.seconds_planning
+    }
+    spent = {"seconds": perf_counter() - began, "planning_seconds": run.seconds_planning}
+    return found, spent
 
 
 def _seeds(seed: int, *words: str | int) -> np.random.SeedSequence:

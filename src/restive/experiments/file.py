@@ -13,7 +13,7 @@ from restive.file_model import shown
 from restive.files import read_document
 from restive.problems import GALLERY
 
-__all__ = ["is_experiment", "load_experiment", "named_problems"]
+__all__ = ["experiment_from", "is_experiment", "load_experiment"]
 
 FIELDS = ("problems", "learners", "horizons", "runs", "seed", "delta")
 SOURCES = ("file", "gallery", "suite")
@@ -39,45 +39,41 @@ def load_experiment(path: str | Path, **changes: Any) -> Experiment:
     if not isinstance(raw, Mapping):
         remedy = "Write problems = [...] and, if you like, learners, horizons, runs and a seed."
         raise ProblemError([Fault(str(path), "not an experiment", shown(raw), remedy)])
-    fields = {**raw, **changes}
-    command = str(fields.pop("command", ""))
+    return experiment_from({**raw, **changes}, Path(path).parent)
+
+
+def experiment_from(fields: Mapping[str, Any], folder: Path | None = None) -> Experiment:
+    """The experiment with these fields, or a ProblemError with everything that is wrong.
+
+    folder: where an experiment file lies; None for the command line.
+    """
+    known = {key: value for key, value in fields.items() if key in FIELDS}
     faults = [
         Fault(key, "no such field", shown(fields[key]), f"{closest(key, FIELDS)}{_KNOWN}")
         for key in fields
-        if key not in FIELDS
+        if key not in (*FIELDS, "command")
     ]
-    known = {key: value for key, value in fields.items() if key in FIELDS}
-    problems: Sequence[NamedProblem] = ()
     try:
-        problems = named_problems(_listed(known.pop("problems", [])), Path(path).parent)
+        known["problems"] = named_problems(_listed(known.get("problems", [])), folder)
     except ProblemError as error:
         faults += error.faults
-    return _checked(problems, known, faults, command)
-
-
-_KNOWN = f"An experiment has {', '.join(FIELDS)}."
-
-
-def _checked(
-    problems: Sequence[NamedProblem], fields: dict[str, Any], faults: list[Fault], command: str
-) -> Experiment:
-    """The experiment, or the faults found so far together with its own."""
-    if "horizons" in fields:
-        fields["horizons"] = [_whole(steps) for steps in _listed(fields["horizons"])]
-    for key in ("runs", "seed"):
-        if key in fields:
-            fields[key] = _whole(fields[key])
-    if "learners" in fields:
-        fields["learners"] = _listed(fields["learners"])
+        known["problems"] = ()
+    for key in ("horizons", "learners"):
+        if key in known:
+            known[key] = [_whole(item) for item in _listed(known[key])]
+    for key in known.keys() & {"runs", "seed"}:
+        known[key] = _whole(known[key])
     try:
-        found = Experiment(problems, **fields, command=command)
+        found = Experiment(**known, command=str(fields.get("command", "")))
     except ProblemError as error:
         # a problem that could not be read is one fault, not also that there are none
-        more = [f for f in error.faults if not (faults and f.path == "problems")]
-        raise ProblemError(faults + more) from None
+        faults += [f for f in error.faults if not (faults and f.path == "problems")]
     if faults:
         raise ProblemError(faults)
     return found
+
+
+_KNOWN = f"An experiment has {', '.join(FIELDS)}."
 
 
 def named_problems(items: Sequence[Any], folder: Path | None = None) -> list[NamedProblem]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from restive.experiments.progress import Watcher
     from restive.experiments.results import Results
 
-__all__ = ["Entrant", "Experiment", "NamedProblem", "canonical"]
+__all__ = ["Entrant", "Experiment", "NamedProblem", "canonical", "compare"]
 
 DEFAULT_LEARNERS = ("tied-sampling", "tied-ucrl", "colored-ucrl2", "thompson", "best-arm")
 LONGEST = 10**12
@@ -123,6 +123,23 @@ class Experiment:
         from restive.experiments.running import run_experiment
 
         return run_experiment(self, Path(directory), workers, backend, address, watcher)
+
+
+def compare(
+    problems: Problems,
+    directory: str | Path,
+    learners: Iterable[str | Entrant | Mapping[str, Any]] = DEFAULT_LEARNERS,
+    horizons: SupportsIndex | Iterable[SupportsIndex] = 100_000,
+    runs: int = 20,
+    seed: int = 0,
+    delta: float = 0.05,
+    **where: Any,
+) -> Results:
+    """Let learners play problems and keep every run in ``directory``; see ``Experiment``.
+
+    where: workers, backend, address and watcher, as for ``Experiment.run``.
+    """
+    return Experiment(problems, learners, horizons, runs, seed, delta).run(directory, **where)
 
 
 def canonical(value: Any) -> bytes:
