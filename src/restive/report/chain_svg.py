@@ -48,7 +48,7 @@ def _diagram(arm: Arm) -> Markup:
     parts: list[str] = []
     for (s, n), chance in np.ndenumerate(arm.transitions):
         if chance > 0 and s != n:
-            both = arm.transitions[n, s] > 0
+            both = bool(arm.transitions[n, s] > 0)
             parts += _arrow(places[s], places[n], float(chance), both, len(places), box)
         elif chance > 0:
             parts += _loop(places[s], _outward(places, s), float(chance), box)
