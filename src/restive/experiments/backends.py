@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import signal
+import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
+from time import sleep
 from typing import Any
 
 from restive.errors import Fault, ProblemError
@@ -55,7 +60,10 @@ def opened(backend: str, address: str, workers: int | None) -> Iterator[Pool]:
     """A pool on one of the BACKENDS."""
     if faults := check_backend(backend, address, workers):
         raise ProblemError(faults)
-    with {"local": _local, "dask": _dask, "ray": _ray}[backend](address, workers) as pool:
+    start = {"local": _local, "dask": _dask, "ray": _ray}[backend]
+    with warnings.catch_warnings(), start(address, workers) as pool:
+        # after an interrupt this is what the user asked for
+        warnings.filterwarnings("ignore", ".*tasks which were still being processed", UserWarning)
         yield pool
 
 
@@ -68,9 +76,12 @@ def _local(address: str, workers: int | None) -> Iterator[Pool]:
         return
     from joblib import parallel_config
 
-    with parallel_config("loky", n_jobs=count, inner_max_num_threads=1):
+    parent = (os.getpid(),)
+    with parallel_config(
+        "loky", n_jobs=count, inner_max_num_threads=1, initializer=_as_worker, initargs=parent
+    ):
         try:
-            yield Pool(count, lambda batches: _joblib(batches, True))
+            yield Pool(count, _joblib)
         except BaseException:
             _kill_local_workers()  # they would go on with cells that nobody waits for
             raise
@@ -96,7 +107,7 @@ def _dask(address: str, workers: int | None) -> Iterator[Pool]:
             client.wait_for_workers(1, timeout=20)
         threads = sum(client.nthreads().values())
         stack.enter_context(parallel_config("dask", n_jobs=-1, client=client))
-        yield Pool(threads, lambda batches: _joblib(batches, False))
+        yield Pool(threads, _joblib)
 
 
 @contextmanager
@@ -106,6 +117,7 @@ def _ray(address: str, workers: int | None) -> Iterator[Pool]:
     import ray
     from joblib import parallel_config
 
+    logging.getLogger("ray.util.multiprocessing.pool").setLevel(logging.ERROR)
     _register_ray()
     quiet = {"log_to_driver": False, "configure_logging": False}
     with _refused(address or "a local Ray"):
@@ -116,7 +128,7 @@ def _ray(address: str, workers: int | None) -> Iterator[Pool]:
     try:
         count = workers or int(ray.cluster_resources().get("CPU", 1))
         with parallel_config("restive-ray", n_jobs=count):
-            yield Pool(count, lambda batches: _joblib(batches, False))
+            yield Pool(count, _joblib)
     finally:
         ray.shutdown()
 
@@ -133,14 +145,24 @@ def _register_ray() -> None:
     register_parallel_backend("restive-ray", Streaming)
 
 
-def _joblib(batches: Batches, own_processes: bool) -> Iterator[list[Outcome]]:
+def _joblib(batches: Batches) -> Iterator[list[Outcome]]:
     from joblib import Parallel, delayed
 
     work = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
-    found: Iterator[list[Outcome]] = work(
-        delayed(run_batch)(batch, own_processes) for batch in batches
-    )
+    found: Iterator[list[Outcome]] = work(delayed(run_batch)(batch) for batch in batches)
     return found
+
+
+def _as_worker(parent: int) -> None:
+    """Make a process a worker of ``parent``: it leaves interrupts to it, and goes when it goes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal
+
+    def leave() -> None:
+        while os.getppid() == parent:
+            sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=leave, daemon=True).start()
 
 
 @contextmanager

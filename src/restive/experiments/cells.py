@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import signal
-import threading
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -81,12 +79,9 @@ def _version(package: str) -> str:
         return "unknown"
 
 
-def run_batch(jobs: Sequence[Job], own_process: bool) -> list[Outcome]:
-    """Run jobs in a worker; ``own_process``: it was started for this and by us."""
-    os.environ["RESTIVE_THREADS"] = "1"  # the cores are busy with other cells
-    if own_process and threading.current_thread() is threading.main_thread():
-        # Ctrl-C reaches all processes of a terminal; the one that started us sees to it
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+def run_batch(jobs: Sequence[Job]) -> list[Outcome]:
+    """Run jobs in a worker, on one thread: the other cores are busy with other cells."""
+    os.environ["RESTIVE_THREADS"] = "1"
     return [run_job(job) for job in jobs]
 
 
