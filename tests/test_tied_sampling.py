@@ -283,6 +283,6 @@ def test_episodes_grow_and_end_when_an_arm_was_pulled_as_often_as_before():
     learner.play_path(record.states, record.rewards)
     lengths = np.diff(learner.episodes)
     starts = np.array(learner.episodes[:-1])
-    assert (lengths <= np.maximum(np.arange(1, len(lengths) + 1), 0.03 * starts) + 2).all()
+    assert (lengths <= np.maximum(1, 0.02 * starts) + 1).all()
     assert lengths[:3].max() <= 3
     assert lengths[-1] >= 40
