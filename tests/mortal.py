@@ -1,0 +1,23 @@
+"""Learners that end their process once, or fail, for tests of what experiments do about it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+
+from restive.learners import make_learner
+
+__all__ = ["broken", "build"]
+
+
+def build(bandit, horizon, delta, rng, marker):
+    """Thompson sampling, but the first to find no ``marker`` makes one and dies at once."""
+    with suppress(FileExistsError):
+        os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+        os.kill(os.getpid(), signal.SIGKILL)
+    return make_learner("thompson", bandit, horizon, delta, rng)
+
+
+def broken(bandit, horizon, delta, rng):
+    raise RuntimeError("a bug in somebody's learner")
