@@ -24,7 +24,7 @@ FLOORS = [
     {"solver"},
     {"certificate", "planning", "evaluation", "diameter", "indices"},
     {"learners", "simulation"},
-    {"experiments", "data"},
+    {"experiments", "data", "paper"},
     {"report", "service", "integrations"},
     {"cli"},
 ]

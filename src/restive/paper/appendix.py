@@ -16,7 +16,7 @@ __all__ = ["CLAIMS"]
 
 
 def _grid(scale: Scale) -> Sequence[float]:
-    return np.geomspace(10, 1e16, scale.size(61, 31)).round().tolist()
+    return [float(t) for t in np.geomspace(10, 1e16, scale.size(61, 31)).round()]
 
 
 def measure_terms(horizon: float) -> tuple[int, float]:

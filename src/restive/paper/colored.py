@@ -45,7 +45,8 @@ def measure_regret(cell: tuple[int, int]) -> dict[str, Any]:
     seed, horizon = cell
     spread = 0.0005 if seed % 2 else 0.0
     world = small_mdp(seed, states=4, colors=3, outcomes=2, spread=spread)
-    known, options = np.zeros(world.mdp.n_colors, dtype=bool), {}
+    known = np.zeros(world.mdp.n_colors, dtype=bool)
+    options: dict[str, Any] = {}
     if spread == 0:
         known[0] = True
         options = {"known": known, "parameters": _per_color(world)}

@@ -153,9 +153,9 @@ def judge_counting(scale: Scale, results: Sequence[Any]) -> Finding:
         "Counterexample: let the index of L also depend on the steps since L was pulled (0.1, 0.2, "
         "0, 0.9 for 1, 2, 3, 4 of them), and let the others go by the phase: C 1, 0.15, -1; R 1, "
         "-1, -1, 0.5 at the toss, 0.8 after a lucky one. In the situation of the proof L was "
-        "pulled four steps ago if C is there and one step ago if not, so the two do not contradict each "
-        "other. The proof holds for indices of an arm's states and rewards; this reconstruction of "
-        "its figure says nothing of indices that count pulls, such as UCB's.",
+        "pulled four steps ago if C is there and one step ago if not, so the two do not "
+        "contradict each other. The proof holds for indices of an arm's states and rewards; this "
+        "reconstruction of its figure says nothing of indices that count pulls, such as UCB's.",
         {"lost_with_center": lost[True], "lost_without_center": lost[False]},
     )
 

@@ -1,4 +1,4 @@
-"""A run of the paper as a page: Markdown to read, JSON for programs, HTML that needs nothing else."""
+"""A run of the paper as a page: Markdown to read, JSON for programs, and one page of HTML."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def verdict_words(one: dict[str, Any]) -> str:
     if one["verdict"] == one["expected"] == "fails":
         return "fails, as known"
     unexpected = one["verdict"] != one["expected"]
-    return one["verdict"] + (f" (expected: {one['expected']})" if unexpected else "")
+    return f"{one['verdict']} (expected: {one['expected']})" if unexpected else str(one["verdict"])
 
 
 STYLE = """
@@ -108,7 +108,8 @@ def page(found: dict[str, Any]) -> str:
         '<meta name="viewport" content="width=device-width">'
         f"<title>The paper, claim by claim</title><style>{STYLE}</style></head><body>"
         f"<h1>The paper, claim by claim</h1><p>{escape(INTRO).replace('*', '')}</p>"
-        f"<p>{escape(found['paper'])}. restive {escape(found['version'])}, {found['scale']} run.</p>"
+        f"<p>{escape(found['paper'])}. restive {escape(found['version'])}, "
+        f"{found['scale']} run.</p>"
         f"{stopped}<p><strong>{escape(summary(found))}</strong></p>\n"
         f"<table><thead><tr>{heads}</tr></thead><tbody>\n{rows}\n</tbody></table></body></html>\n"
     )
@@ -120,11 +121,8 @@ def _html_row(one: dict[str, Any]) -> str:
         cells[4] += f'<p class="small">{escape(one["note"])}</p>'
     kind = {"holds": "holds", "fails": "fails"}.get(one["verdict"], "open")
     marked = f'<strong class="{kind}">{cells[6]}</strong>'
-    return (
-        "<tr><td>"
-        + "</td><td>".join([f"<code>{cells[0]}</code>", *cells[1:6], marked])
-        + "</td></tr>"
-    )
+    shown = [f"<code>{cells[0]}</code>", *cells[1:6], marked]
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in shown) + "</tr>"
 
 
 def check_folder(folder: str) -> None:

@@ -121,7 +121,7 @@ def _plain_world(seed: int) -> StructuredWorld:
         laws[s, a, world.mdp.successors[s, a]] = world.laws[s, a]
     mdp, _ = pairs_of(world)
     successors = np.broadcast_to(np.arange(3), mdp.successors.shape)
-    return StructuredWorld(type(mdp)(mdp.colors, successors), laws, world.rewards, [seed, 37])
+    return StructuredWorld(type(mdp)(mdp.colors, successors), laws, world.rewards, 370_000 + seed)
 
 
 def _special(scale: Scale) -> Sequence[tuple[int, int]]:
@@ -183,7 +183,8 @@ def _gaps(world: StructuredWorld) -> Floats:
 
 def _long(scale: Scale) -> Sequence[tuple[int, int]]:
     """The first random MDPs in which every action that is not the best is clearly worse."""
-    horizon, found, seed = scale.size(10**8, 10**7), [], 0
+    horizon, seed = scale.size(10**8, 10**7), 0
+    found: list[tuple[int, int]] = []
     while len(found) < scale.size(24, 16):
         gaps = _gaps(_plain_world(seed))
         if gaps[gaps > 0].min() >= criteria.LOGARITHM.gap:
