@@ -26,15 +26,18 @@ REGRET_NAMES = {
 
 
 def amount(value: float | None) -> str:
-    """Four digits at most, thousands set apart.
+    """Three digits, or whole numbers with thousands set apart.
 
     >>> amount(12345.6), amount(0.012346), amount(-3.0), amount(float("nan"))
-    ('12,346', '0.01235', '−3', '?')
+    ('12,346', '0.0123', '−3', '?')
     """
     if value is None or not isfinite(value):
         return "?"
     size = abs(value)
-    words = f"{size:,.0f}" if 1000 <= size < 1e6 else f"{size:.4g}" if size < 1e6 else f"{size:.3e}"
+    if size >= 1e7 or 0 < size < 1e-4:
+        words = f"{size:.2e}"
+    else:
+        words = f"{size:,.0f}" if size >= 999.5 else f"{size:.3g}"
     return ("−" if value < 0 and words != "0" else "") + words
 
 
@@ -173,7 +176,8 @@ def intro(results: Results, name: str) -> str:
     plural = "" if bandit.n_arms == 1 else "s"
     sentence = f"{bandit.n_arms} arm{plural} with {states} state{'' if sizes == [1] else 's'}."
     if isfinite(gain):
-        sentence += f" The best policy earns {gain:.6f} a step (certainly {low:.6f} to {high:.6f});"
+        within = max(gain - low, high - gain)
+        sentence += f" The best policy earns {gain:.6f} a step (certain to within {within:.0e});"
     else:
         sentence += " The best policy is not known;"
     return f"{sentence} the best single arm, {bandit.arm_name(best)}, earns {alone:.6f}."
@@ -193,7 +197,10 @@ def missing(results: Results, summary: Summary) -> list[str]:
         )
     if any(_unplanned(results, problem) for problem in results.problems):
         names = [problem for problem in results.problems if _unplanned(results, problem)]
-        found.append(f"Too large to plan, so only weak regret is known: {', '.join(names)}.")
+        known = (
+            "Not planned (too large, or not yet): weak regret is shown in place of gap regret on "
+        )
+        found.append(f"{known}{', '.join(names)}.")
     reasons = {e.final[summary.measure].mean.reason for e in summary.entries if not e.refusal}
     found += [f"No intervals: {reason}." for reason in sorted(reasons) if "too few" in reason]
     return found
