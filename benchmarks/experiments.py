@@ -86,7 +86,7 @@ def describe(result: dict[str, Any]) -> list[str]:
         "Runs of one learner on Example 1, each in its own file, flushed to the disk. Idle is the",
         "share of the workers' time outside of cells, the wait for the last cell and the table",
         "at the end included; sending and keeping is the processor time of the process that asks.",
-        "Overhead is their sum, as a share of the simulation time. The workers ran before; starting",
+        "Overhead is their sum, as a share of the simulation time. Workers ran before; starting",
         f"them took {result['start']:.1f} s, a first small comparison included.",
         "",
         *table(columns, result["rows"]),
