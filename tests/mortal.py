@@ -1,14 +1,15 @@
-"""Learners that end their process once, or fail, for tests of what experiments do about it."""
+"""Learners that end their process once, fail or are slow, for tests of experiments."""
 
 from __future__ import annotations
 
 import os
 import signal
+import time
 from contextlib import suppress
 
 from restive.learners import make_learner
 
-__all__ = ["broken", "build"]
+__all__ = ["broken", "build", "slow"]
 
 
 def build(bandit, horizon, delta, rng, marker):
@@ -21,3 +22,9 @@ def build(bandit, horizon, delta, rng, marker):
 
 def broken(bandit, horizon, delta, rng):
     raise RuntimeError("a bug in somebody's learner")
+
+
+def slow(bandit, horizon, delta, rng, seconds):
+    """Thompson sampling that takes its time, so that there is a while to be interrupted in."""
+    time.sleep(seconds)
+    return make_learner("thompson", bandit, horizon, delta, rng)
