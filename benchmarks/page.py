@@ -11,7 +11,8 @@ __all__ = ["SECTIONS", "page", "section"]
 
 # Peers come last: a crash inside one of them would end the run.
 SECTIONS = (
-    "sweeps", "extended", "large", "replan", "playing", "startup", "experiments", "growth", "peers",
+    "sweeps", "extended", "large", "replan", "playing", "startup", "experiments", "reports",
+    "growth", "peers",
 )  # fmt: skip
 
 
