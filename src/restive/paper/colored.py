@@ -34,7 +34,7 @@ def pairs_of(world: StructuredWorld) -> tuple[StructuredMDP, Parameters]:
 
 
 def _theorem_4(scale: Scale) -> Sequence[tuple[int, int]]:
-    return [(seed, scale.size(10**8, 10**7)) for seed in range(scale.size(40, 12))]
+    return [(seed, scale.size(5 * 10**7, 10**7)) for seed in range(scale.size(24, 12))]
 
 
 def measure_regret(cell: tuple[int, int]) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def _per_color(world: StructuredWorld) -> Parameters:
     return Parameters(world.rewards[rows, actions], world.laws[rows, actions])
 
 
-THEOREM_4 = Experiment("theorem-4", _theorem_4, measure_regret, (6.0, 0.7))
+THEOREM_4 = Experiment("theorem-4", _theorem_4, measure_regret, (3.0, 0.6))
 
 
 def judge_theorem_4(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -90,7 +90,7 @@ def judge_theorem_4(scale: Scale, results: Sequence[Any]) -> Finding:
 
 
 def _audits(scale: Scale) -> Sequence[tuple[str, int]]:
-    return [(kind, seed) for kind in ("bandit", "mdp") for seed in range(scale.size(500, 40))]
+    return [(kind, seed) for kind in ("bandit", "mdp") for seed in range(scale.size(300, 40))]
 
 
 def measure_audit(cell: tuple[str, int]) -> Audited:
@@ -99,7 +99,7 @@ def measure_audit(cell: tuple[str, int]) -> Audited:
     return audit_bandit(seed, steps) if kind == "bandit" else audit_mdp(seed, steps)
 
 
-AUDITS = Experiment("audits", _audits, measure_audit, (0.3, 0.3))
+AUDITS = Experiment("audits", _audits, measure_audit, (0.1, 0.1))
 
 
 def _ran(results: Sequence[Audited]) -> str:

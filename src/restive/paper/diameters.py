@@ -23,7 +23,7 @@ MOST_STATES = 400  # of an aggregated MDP; larger ones are left out
 
 
 def _problems(scale: Scale) -> Sequence[int]:
-    return range(scale.size(300, 30))
+    return range(scale.size(150, 30))
 
 
 def draw_bandit(seed: int) -> Bandit:

@@ -220,10 +220,10 @@ def _measure_play(cell: tuple[str, int]) -> list[float]:
 
 
 def _plays(scale: Scale) -> Sequence[tuple[str, int]]:
-    return [(name, scale.size(10**6, 3 * 10**4)) for name in PROBLEMS]
+    return [(name, scale.size(3 * 10**5, 3 * 10**4)) for name in PROBLEMS]
 
 
-PLAYS = Experiment("plays", _plays, _measure_play, (15.0, 1.0))
+PLAYS = Experiment("plays", _plays, _measure_play, (3.0, 0.3))
 
 
 def judge_play(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -233,7 +233,7 @@ def judge_play(scale: Scale, results: Sequence[Any]) -> Finding:
     good = all(low - slack <= 0 <= high + slack for low, high in bounds)
     widest = max(high - low for low, high in bounds) / 2
     furthest = max(abs(low + high) / 2 for low, high in bounds)
-    steps = scale.size(10**6, 3 * 10**4)
+    steps = scale.size(3 * 10**5, 3 * 10**4)
     return Finding(
         f"{RUNS} runs of {steps:,} steps of the planned policy on the hidden chains of "
         f"{len(results)} problems",

@@ -183,9 +183,9 @@ def _gaps(world: StructuredWorld) -> Floats:
 
 def _long(scale: Scale) -> Sequence[tuple[int, int]]:
     """The first random MDPs in which every action that is not the best is clearly worse."""
-    horizon, seed = scale.size(10**8, 10**7), 0
+    horizon, seed = scale.size(3 * 10**7, 10**7), 0
     found: list[tuple[int, int]] = []
-    while len(found) < scale.size(24, 16):
+    while len(found) < scale.size(20, 16):
         gaps = _gaps(_plain_world(seed))
         if gaps[gaps > 0].min() >= criteria.LOGARITHM.gap:
             found.append((seed, horizon))
@@ -193,7 +193,7 @@ def _long(scale: Scale) -> Sequence[tuple[int, int]]:
     return found
 
 
-LOGARITHM = Experiment("logarithm", _long, measure_logarithm, (8.0, 0.8))
+LOGARITHM = Experiment("logarithm", _long, measure_logarithm, (3.0, 1.0))
 
 
 def judge_logarithm(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -207,7 +207,7 @@ def judge_logarithm(scale: Scale, results: Sequence[Any]) -> Finding:
         verdict = "fails"
     return Finding(
         f"colored UCRL2 on {len(lost)} random MDPs of three states with gaps from {said.gap:g} on, "
-        f"a color a pair, eps = 0, T = {scale.size(10**8, 10**7):.0e}",
+        f"a color a pair, eps = 0, T = {scale.size(3 * 10**7, 10**7):.0e}",
         f"of what T/100 to T adds to regret, {shares.mean():.3f} ({low:.3f} to {high:.3f}) comes "
         "after T/10",
         f"surely at most {said.most:g}; log T has 0.5 there, sqrt(T) {said.root:.2f}",
