@@ -13,6 +13,7 @@ from restive.experiments.summary import YARDSTICKS
 
 if TYPE_CHECKING:
     from restive.experiments import Results
+    from restive.experiments.paired import Comparison
     from restive.experiments.statistics import Interval
     from restive.experiments.summary import Entry, Summary
 
@@ -91,16 +92,21 @@ def lead(results: Results, summary: Summary) -> list[str]:
 
 
 def _order(results: Results, summary: Summary, horizon: int) -> list[str]:
-    """Learners that were not told the truth and played most problems, by their mean rank."""
+    """Learners that may win and played most problems, by their mean rank."""
     ranks: dict[str, list[int]] = {}
     for problem in results.problems:
-        entries = [e for e in summary.ranking(problem, horizon) if e.rank is not None]
-        rivals = [e for e in entries if e.learner not in YARDSTICKS]
+        rivals = _rivals(summary, problem, horizon)
         for entry in rivals:
             ranks.setdefault(entry.learner, []).append(_place(entry, rivals))
     most = max(map(len, ranks.values()), default=0)
     full = {name: fmean(found) for name, found in ranks.items() if len(found) == most}
     return sorted(full, key=lambda name: full[name])
+
+
+def _rivals(summary: Summary, problem: str, horizon: int) -> list[Entry]:
+    """Those that may win: yardsticks only where nobody else played."""
+    entries = [e for e in summary.ranking(problem, horizon) if e.rank is not None]
+    return [e for e in entries if e.learner not in YARDSTICKS] or entries
 
 
 def _place(entry: Entry, rivals: list[Entry]) -> int:
@@ -115,23 +121,28 @@ def _on_one(results: Results, summary: Summary, horizon: int, order: list[str]) 
     measure = "weak_regret" if _unplanned(results, problem) else summary.measure
     final = entry.final[measure].mean
     found = [f"{best} lost least: {amount(final.value)}{_within(final)} on average."]
+    place, second = (problem, horizon, best), order[1] if len(order) > 1 else ""
     for one in summary.best:
-        if (one.problem, one.horizon, one.against) == (problem, horizon, best) and len(order) > 1:
-            if one.learner != order[1]:
-                continue
-            gap = one.difference
-            found.append(
-                f"{one.learner} came next and lost {amount(gap.value)}{_within(gap)} more"
-                + (f", p = {chance(one.corrected)} corrected for all pairs." if gap.known else ".")
-            )
+        if (one.problem, one.horizon, one.against) == place and one.learner == second:
+            found.append(_behind(one))
     return found
+
+
+def _behind(one: Comparison) -> str:
+    """How far a learner is behind the best, and how sure that is."""
+    more = one.difference
+    words = f"{one.learner} came next and lost {amount(more.value)}{_within(more)} more"
+    p_value = chance(one.corrected)
+    if not more.known or not p_value:
+        return f"{words}."
+    sign = "p " if p_value.startswith("<") else "p = "
+    return f"{words}, {sign}{p_value} corrected for all pairs."
 
 
 def _on_many(results: Results, summary: Summary, horizon: int, order: list[str]) -> list[str]:
     best, wins, played = order[0], 0, 0
     for problem in results.problems:
-        entries = [e for e in summary.ranking(problem, horizon) if e.rank is not None]
-        rivals = [e for e in entries if e.learner not in YARDSTICKS]
+        rivals = _rivals(summary, problem, horizon)
         played += bool(rivals)
         wins += any(e.learner == best and _place(e, rivals) == 1 for e in rivals)
     found = [f"{best} has the best mean rank; it lost least on {wins} of {played} problems."]
