@@ -122,10 +122,12 @@ def _on_one(results: Results, summary: Summary, horizon: int, order: list[str]) 
     final = entry.final[measure].mean
     found = [f"{best} lost least: {amount(final.value)}{_within(final)} on average."]
     place, second = (problem, horizon, best), order[1] if len(order) > 1 else ""
-    for one in summary.best:
-        if (one.problem, one.horizon, one.against) == place and one.learner == second:
-            found.append(_behind(one))
-    return found
+    behind = [
+        one
+        for one in summary.best
+        if (one.problem, one.horizon, one.against) == place and one.learner == second
+    ]
+    return [*found, *map(_behind, behind)]
 
 
 def _behind(one: Comparison) -> str:
