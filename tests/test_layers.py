@@ -22,7 +22,7 @@ FLOORS = [
     {"_iteration"},
     {"_convergence"},
     {"solver"},
-    {"certificate", "planning", "evaluation", "diameter", "indices"},
+    {"certificate", "planning", "evaluation", "diameter", "indices", "suites"},
     {"learners", "simulation"},
     {"experiments", "data", "paper"},
     {"report", "service", "integrations"},
