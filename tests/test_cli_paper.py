@@ -116,9 +116,7 @@ def test_ctrl_c_with_workers_under_way(tmp_path):
         [sys.executable, "-c", SLOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
     )  # fmt: skip
-    heard = program.stderr.readline()
-    while "first: holds" not in heard:
-        heard = program.stderr.readline()
+    assert any("first: holds" in line for line in program.stderr)
     time.sleep(1)
     os.killpg(program.pid, signal.SIGINT)
     out, err = program.communicate(timeout=60)
