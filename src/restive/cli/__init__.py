@@ -275,4 +275,6 @@ def _print_json(value: Any) -> None:
 
 from restive.cli import compare as _compare  # noqa: E402, F401  (registers its command)
 from restive.cli import learn as _learn  # noqa: E402, F401  (registers its commands; needs the above)
+from restive.cli import paper as _paper  # noqa: E402, F401  (registers its command)
 from restive.cli import report as _report  # noqa: E402, F401  (registers its command)
+from restive.cli import suite as _suite  # noqa: E402, F401  (registers its command)

@@ -38,7 +38,8 @@ def compare(
         str, typer.Option(metavar="P", help="Probability with which guarantees may fail.")
     ] = "",
     workers: Annotated[
-        int | None, typer.Option(help="Processes at work (default: one for each core).")
+        int | None,
+        typer.Option(help="Processes at work (default: one for each core, or the whole cluster)."),
     ] = None,
     backend: Annotated[
         Literal["local", "dask", "ray"], typer.Option(help="Where the runs take place.")

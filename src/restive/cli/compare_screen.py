@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any
 
 import typer
@@ -123,4 +123,4 @@ def _bounds(interval: Interval) -> str:
 
 
 def _rough(seconds: float) -> str:
-    return "a second" if seconds < 1.5 else _duration(max(seconds, 10.0))
+    return f"{ceil(seconds)} s" if seconds < 120 else _duration(seconds)

@@ -40,10 +40,10 @@ def report(
     from restive.cli import screen
     from restive.report.experiment_report import FORMATS, available, write_report
 
-    chosen = [kind.strip().lower() for kind in formats.split(",")] if formats else None
+    chosen = [kind.strip().lower() for kind in formats.split(",") if kind.strip()]
     try:
         with screen.waiting("writing the report"):
-            written = write_report(directory, out or None, chosen)
+            written = write_report(directory, out or None, chosen or None)
     except ProblemError as error:
         raise ProblemError([_as_option(fault) for fault in error.faults]) from None
     if json:
@@ -52,7 +52,7 @@ def report(
     for path in _few(written):
         typer.echo(f"wrote {path}")
     left = [kind for kind in FORMATS if kind not in available()]
-    if chosen is None and not out and left:
+    if not chosen and not out and left:
         extras = ",".join(sorted({FORMATS[kind][1] for kind in left}))
         typer.echo(f"without {', '.join(left)}: pip install 'restive[{extras}]' brings them")
 

@@ -49,6 +49,9 @@ def check_backend(backend: str, address: str, workers: int | None) -> list[Fault
     if address and backend == "local":
         remedy = "Leave it out, or choose the backend dask or ray."
         faults.append(Fault("address", "local workers have none", address, remedy))
+    if address and backend == "dask" and workers is not None:
+        remedy = "Leave it out: the cluster at the address has its own number of workers."
+        faults.append(Fault("workers", "cannot be chosen here", str(workers), remedy))
     if workers is not None and workers < 1:
         remedy = "Give a whole number from 1 on."
         faults.append(Fault("workers", "not a number of workers", str(workers), remedy))

@@ -144,17 +144,15 @@ def _gallery(entry: str, name: str, parameters: Any) -> NamedProblem:
 
 
 def _suite(name: str) -> list[NamedProblem]:
-    from restive.suites import suite
+    from restive.suites import suite, suites
 
-    try:
-        found = suite(name)
-    except ProblemError:
+    if name not in suites():
         remedy = (
-            f"{closest(name, GALLERY)}Give the path of a .toml or .json file, a problem of the "
-            "gallery (restive problem lists it) or a suite (restive suite lists them)."
+            f"{closest(name, [*GALLERY, *suites()])}Give the path of a .toml or .json file, a "
+            f"problem of the gallery ({', '.join(GALLERY)}) or a suite ({', '.join(suites())})."
         )
-        raise ProblemError([Fault(name, "no such problem", "", remedy)]) from None
-    return [NamedProblem.of(key, bandit) for key, bandit in found.items()]
+        raise ProblemError([Fault(name, "no such problem", "", remedy)])
+    return [NamedProblem.of(key, bandit) for key, bandit in suite(name).items()]
 
 
 def _listed(value: Any) -> Any:

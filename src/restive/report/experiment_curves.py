@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,7 +106,7 @@ def _short(value: float) -> float | int | None:
 
 
 def rows(bands: Bands) -> Iterator[tuple[Any, ...]]:
-    """Every point of every band, unrounded, in the order of COLUMNS."""
+    """Every point of every band, unrounded, in the order of COLUMNS; None for unknown bounds."""
     results = bands.results
     for problem, horizon, learner in product(results.problems, results.horizons, results.learners):
         curves = results.curves(problem, learner, horizon)
@@ -117,5 +118,5 @@ def rows(bands: Bands) -> Iterator[tuple[Any, ...]]:
             columns = [part.tolist() for band in found if band is not None
                        for part in (band.centre, band.lower, band.upper)]  # fmt: skip
             if columns:
-                for point in zip(curves.times.tolist(), *columns, strict=True):
-                    yield (*head, *point)
+                for time, *point in zip(curves.times.tolist(), *columns, strict=True):
+                    yield (*head, time, *(None if isnan(value) else value for value in point))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite, log
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["arms", "learner_styles", "overview", "provenance", "ranking", "times"]
 
 Cell = dict[str, Any]
+NAMES = {"files": "problem files (SHA-256)", "experiment": "experiment (SHA-256)"}
 CLEAR = 0.05  # corrected p-values below this tell learners apart
 
 
@@ -187,8 +188,19 @@ def provenance(results: Results) -> list[tuple[str, str]]:
              ("horizons", ", ".join(f"{horizon:,}" for horizon in results.horizons))]  # fmt: skip
     for name, value in results.provenance.items():
         if name not in ("seed", "runs", "horizons") and value not in ("", None, [], {}):
-            pairs.append((str(name).replace("_", " "), _inline(value)))
+            told = _players(value) if name == "learners" else _inline(value)
+            pairs.append((NAMES.get(name, str(name).replace("_", " ")), told))
     return pairs
+
+
+def _players(learners: Sequence[Mapping[str, Any]]) -> str:
+    """Labels, with what they stand for where that is not the same."""
+    words = []
+    for one in learners:
+        label, name, options = one["label"], one["name"], _inline(one.get("options", {}))
+        real = ", ".join(filter(None, (name if name != label else "", options)))
+        words.append(f"{label} ({real})" if real else str(label))
+    return ", ".join(words)
 
 
 def _inline(value: Any) -> str:

@@ -45,7 +45,8 @@ def regret_figure(
         # letters as letters, which journals ask for
         matplotlib.rcParams.update({"pdf.fonttype": 42, "font.size": 8.5})
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # names in rare scripts
-        figure = Figure(figsize=SIZE, layout="constrained")
+        figure = Figure(figsize=SIZE)
+        figure.subplots_adjust(left=0.09, right=0.78, bottom=0.16, top=0.9, wspace=0.3)
         _draw(figure, bands, problem, horizon, known)
         return {kind: _saved(figure, kind) for kind in kinds}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +36,6 @@ def write_report(
     directory: str | os.PathLike[str],
     out: str | os.PathLike[str] | None = None,
     formats: Sequence[str] | None = None,
-    progress: Callable[[str], None] | None = None,
 ) -> list[Path]:
     """Write the report of a results directory, finished or not; returns the files.
 
@@ -45,18 +44,18 @@ def write_report(
     and otherwise all that can be written here. Every file appears whole or not at all.
     """
     kinds = _checked(formats, out)
-    page = _target(Path(directory) / "report" / "report.html" if out is None else Path(out))
+    folder, written = Path(directory) / "report", list[Path]()
+    page = folder / "report.html" if out is None else _target(Path(out))
+    if not Path(directory).is_dir():
+        remedy = "Give the directory that restive compare wrote."
+        raise ProblemError([Fault(str(directory), "no such directory", "", remedy)])
     from restive.experiments import load_results
     from restive.experiments.summary import summarize
     from restive.report.experiment_curves import Bands
 
-    say = progress or (lambda words: None)
-    say("reading the runs")
     bands = Bands(load_results(Path(directory), partial=True))
-    say("comparing the learners")
     summary = summarize(bands.results)
-    folder, written = Path(directory) / "report", []
-    for path, content in _files(bands, summary, kinds, folder, page, say):
+    for path, content in _files(bands, summary, kinds, folder, page):
         _write(path, content)
         written.append(path)
     if "parquet" in kinds:
@@ -90,7 +89,7 @@ def _target(page: Path) -> Path:
         fault = Fault("out", "not a page", str(page), "Give a path that ends in .html.")
     elif page.is_dir():
         fault = Fault("out", "this is a folder", str(page), "Give the path of a file in it.")
-    elif page.name != "report.html" and not page.parent.is_dir():
+    elif not page.parent.is_dir():
         remedy = f"Create the folder {page.parent} first, or give another path."
         fault = Fault("out", "no such folder", str(page), remedy)
     else:
@@ -99,18 +98,15 @@ def _target(page: Path) -> Path:
 
 
 def _files(
-    bands: Bands, summary: Summary, kinds: tuple[str, ...], folder: Path, page: Path,
-    say: Callable[[str], None],
-) -> Iterator[tuple[Path, bytes]]:  # fmt: skip
+    bands: Bands, summary: Summary, kinds: tuple[str, ...], folder: Path, page: Path
+) -> Iterator[tuple[Path, bytes]]:
     """Each file's path and content, in the order in which they are useful."""
     if "html" in kinds:
         from restive.report.experiment_page import experiment_page
 
-        say("making the page")
         yield page, experiment_page(bands, summary).encode()
     figures = [f".{kind}" for kind in ("svg", "pdf") if kind in kinds]
     if figures:
-        say("drawing figures")
         yield from _figures(bands, tuple(figures), folder)
     if "md" in kinds:
         from restive.report.experiment_markdown import experiment_markdown

@@ -13,6 +13,7 @@ from restive.experiments.summary import YARDSTICKS
 
 if TYPE_CHECKING:
     from restive.experiments import Results
+    from restive.experiments.paired import Comparison
     from restive.experiments.statistics import Interval
     from restive.experiments.summary import Entry, Summary
 
@@ -26,15 +27,18 @@ REGRET_NAMES = {
 
 
 def amount(value: float | None) -> str:
-    """Four digits at most, thousands set apart.
+    """Three digits, or whole numbers with thousands set apart.
 
     >>> amount(12345.6), amount(0.012346), amount(-3.0), amount(float("nan"))
-    ('12,346', '0.01235', '−3', '?')
+    ('12,346', '0.0123', '−3', '?')
     """
     if value is None or not isfinite(value):
         return "?"
     size = abs(value)
-    words = f"{size:,.0f}" if 1000 <= size < 1e6 else f"{size:.4g}" if size < 1e6 else f"{size:.3e}"
+    if size >= 1e7 or 0 < size < 1e-4:
+        words = f"{size:.2e}"
+    else:
+        words = f"{size:,.0f}" if size >= 999.5 else f"{size:.3g}"
     return ("−" if value < 0 and words != "0" else "") + words
 
 
@@ -88,16 +92,21 @@ def lead(results: Results, summary: Summary) -> list[str]:
 
 
 def _order(results: Results, summary: Summary, horizon: int) -> list[str]:
-    """Learners that were not told the truth and played most problems, by their mean rank."""
+    """Learners that may win and played most problems, by their mean rank."""
     ranks: dict[str, list[int]] = {}
     for problem in results.problems:
-        entries = [e for e in summary.ranking(problem, horizon) if e.rank is not None]
-        rivals = [e for e in entries if e.learner not in YARDSTICKS]
+        rivals = _rivals(summary, problem, horizon)
         for entry in rivals:
             ranks.setdefault(entry.learner, []).append(_place(entry, rivals))
     most = max(map(len, ranks.values()), default=0)
     full = {name: fmean(found) for name, found in ranks.items() if len(found) == most}
     return sorted(full, key=lambda name: full[name])
+
+
+def _rivals(summary: Summary, problem: str, horizon: int) -> list[Entry]:
+    """Those that may win: yardsticks only where nobody else played."""
+    entries = [e for e in summary.ranking(problem, horizon) if e.rank is not None]
+    return [e for e in entries if e.learner not in YARDSTICKS] or entries
 
 
 def _place(entry: Entry, rivals: list[Entry]) -> int:
@@ -112,23 +121,30 @@ def _on_one(results: Results, summary: Summary, horizon: int, order: list[str]) 
     measure = "weak_regret" if _unplanned(results, problem) else summary.measure
     final = entry.final[measure].mean
     found = [f"{best} lost least: {amount(final.value)}{_within(final)} on average."]
-    for one in summary.best:
-        if (one.problem, one.horizon, one.against) == (problem, horizon, best) and len(order) > 1:
-            if one.learner != order[1]:
-                continue
-            gap = one.difference
-            found.append(
-                f"{one.learner} came next and lost {amount(gap.value)}{_within(gap)} more"
-                + (f", p = {chance(one.corrected)} corrected for all pairs." if gap.known else ".")
-            )
-    return found
+    place, second = (problem, horizon, best), order[1] if len(order) > 1 else ""
+    behind = [
+        one
+        for one in summary.best
+        if (one.problem, one.horizon, one.against) == place and one.learner == second
+    ]
+    return [*found, *map(_behind, behind)]
+
+
+def _behind(one: Comparison) -> str:
+    """How far a learner is behind the best, and how sure that is."""
+    more = one.difference
+    words = f"{one.learner} came next and lost {amount(more.value)}{_within(more)} more"
+    p_value = chance(one.corrected)
+    if not more.known or not p_value:
+        return f"{words}."
+    sign = "p " if p_value.startswith("<") else "p = "
+    return f"{words}, {sign}{p_value} corrected for all pairs."
 
 
 def _on_many(results: Results, summary: Summary, horizon: int, order: list[str]) -> list[str]:
     best, wins, played = order[0], 0, 0
     for problem in results.problems:
-        entries = [e for e in summary.ranking(problem, horizon) if e.rank is not None]
-        rivals = [e for e in entries if e.learner not in YARDSTICKS]
+        rivals = _rivals(summary, problem, horizon)
         played += bool(rivals)
         wins += any(e.learner == best and _place(e, rivals) == 1 for e in rivals)
     found = [f"{best} has the best mean rank; it lost least on {wins} of {played} problems."]
@@ -173,7 +189,8 @@ def intro(results: Results, name: str) -> str:
     plural = "" if bandit.n_arms == 1 else "s"
     sentence = f"{bandit.n_arms} arm{plural} with {states} state{'' if sizes == [1] else 's'}."
     if isfinite(gain):
-        sentence += f" The best policy earns {gain:.6f} a step (certainly {low:.6f} to {high:.6f});"
+        within = max(gain - low, high - gain)
+        sentence += f" The best policy earns {gain:.6f} a step (certain to within {within:.0e});"
     else:
         sentence += " The best policy is not known;"
     return f"{sentence} the best single arm, {bandit.arm_name(best)}, earns {alone:.6f}."
@@ -193,7 +210,10 @@ def missing(results: Results, summary: Summary) -> list[str]:
         )
     if any(_unplanned(results, problem) for problem in results.problems):
         names = [problem for problem in results.problems if _unplanned(results, problem)]
-        found.append(f"Too large to plan, so only weak regret is known: {', '.join(names)}.")
+        known = (
+            "Not planned (too large, or not yet): weak regret is shown in place of gap regret on "
+        )
+        found.append(f"{known}{', '.join(names)}.")
     reasons = {e.final[summary.measure].mean.reason for e in summary.entries if not e.refusal}
     found += [f"No intervals: {reason}." for reason in sorted(reasons) if "too few" in reason]
     return found

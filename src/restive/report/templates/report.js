@@ -299,7 +299,7 @@
   function sort(button) {
     const head = button.closest("th"), table = head.closest("table"), body = table.tBodies[0];
     const column = head.cellIndex, down = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
-    const value = (row) => row.cells[column].dataset.value;
+    const value = (row) => row.cells[column]?.dataset.value ?? "";  // a wide cell leaves some out
     const rows = [...body.rows].sort((a, b) => {
       const p = value(a), q = value(b);
       if (p === "" || q === "") return (p === "") - (q === "");
