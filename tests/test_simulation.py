@@ -211,7 +211,7 @@ def test_gaps_and_rewards_add_up_as_step_by_step(with_table, monkeypatch):
     states, rewards = path_of(BanditWorld(bandit, 8), 600)
     pulls = np.random.default_rng(0).integers(0, 3, 600)
     at = marks(600)
-    gaps, sums = GapSum(found, at), RewardSum(at)
+    gaps, sums = GapSum(found, at), RewardSum(at, 3)
     for begin in range(0, 600, 250):
         part = slice(begin, begin + 250)
         gaps.add(pulls[part], states[:, part], rewards[:, part])
@@ -219,6 +219,7 @@ def test_gaps_and_rewards_add_up_as_step_by_step(with_table, monkeypatch):
     curve, end = naive_gap_curve(found, pulls, states, rewards)
     assert np.allclose(gaps.curve, curve[at - 1], atol=1e-9)
     assert np.allclose(sums.curve, np.cumsum(rewards[pulls, np.arange(600)])[at - 1])
+    assert sums.pulled.tolist() == [int((pulls == arm).sum()) for arm in range(3)]
     complete = next(t for t in range(600) if len(set(pulls[: t + 1])) == 3) + 1
     _, start = naive_gap_curve(found, pulls[:complete], states, rewards)
     assert gaps.boundary == pytest.approx(end - start, abs=1e-9)

@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 Block = tuple[Ints, Floats]  # states and rewards, both (K, steps)
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 
-BLOCK = 1 << 15  # steps held in memory at a time
+BLOCK = 1 << 16  # steps held in memory at a time
 
 
 class BanditWorld:
@@ -58,11 +58,11 @@ class BanditWorld:
             for j, arm in enumerate(self.bandit.arms)
         ]
         states = np.empty((len(walks), min(size, horizon)), dtype=np.int64)
-        rewards, uniforms = np.empty(states.shape), np.empty(states.shape[1])
+        rewards = np.empty(states.shape)
         for begin in range(0, horizon, size):
             steps = min(size, horizon - begin)
             for walk, path, paid in zip(walks, states, rewards, strict=True):
-                walk.fill(path[:steps], paid[:steps], uniforms[:steps])
+                walk.fill(path[:steps], paid[:steps])
             yield states[:, :steps], rewards[:, :steps]
 
     def record(self, horizon: int) -> RecordedWorld:
@@ -74,21 +74,25 @@ class BanditWorld:
 
 
 class _ArmPath:
-    """One arm's chain and rewards, drawn from two streams of its own."""
+    """One arm's chain and rewards, drawn from two streams of its own.
+
+    The chain is drawn by inversion from the numbers of NumPy's SFC64, one a step.
+    """
 
     def __init__(self, arm: Arm, seeds: np.random.SeedSequence) -> None:
         self.arm = arm
-        self.moves, self.noise = (np.random.default_rng(child) for child in seeds.spawn(2))
-        self.heights = _heights(arm.transitions)
-        self.start = _heights(arm.initial_law)
+        moves, noise = seeds.spawn(2)
+        self.noise = np.random.default_rng(noise)
+        self.generator = np.array(np.random.SFC64(moves).state["state"]["state"])
+        self.steps = np.ceil(_heights(arm.transitions) * 2.0**53).astype(np.int64)
+        self.start = np.ceil(_heights(arm.initial_law) * 2.0**53).astype(np.int64)
         self.state = -1
 
-    def fill(self, states: Ints, rewards: Floats, uniforms: Floats) -> None:
-        from restive._kernels.play import chain_path
+    def fill(self, states: Ints, rewards: Floats) -> None:
+        from restive._kernels.paths import chain_path
 
-        self.moves.random(out=uniforms)
         self.state = chain_path(
-            self.heights, self.start, self.arm.rewards, uniforms, self.state, states, rewards
+            self.steps, self.start, self.arm.rewards, self.generator, self.state, states, rewards
         )
         if self.arm.reward_noise != "none":
             rewards[:] = draw_rewards(rewards, self.arm.reward_noise, self.noise)
