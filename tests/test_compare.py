@@ -176,7 +176,9 @@ def ray_cluster():
     command = [sys.executable, "-c", RAY]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                           stderr=subprocess.DEVNULL, env=ENVIRONMENT) as head:  # fmt: skip
-        yield head.stdout.readline().strip()
+        address = head.stdout.readline().strip()
+        assert address, "Ray did not start"
+        yield address
         head.stdin.close()
 
 
