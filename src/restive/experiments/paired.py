@@ -110,7 +110,7 @@ def _flips_beyond(rows: Floats, targets: Floats) -> Floats:
     beyond = np.zeros(len(rows))
     for start in range(0, FLIPS, BLOCK):
         shape = (min(BLOCK, FLIPS - start), rows.shape[1])
-        signs = 2.0 * rng.integers(0, 2, size=shape, dtype=np.int8) - 1
+        signs = (2 * rng.integers(0, 2, size=shape, dtype=np.int8) - 1).astype(np.float64)
         beyond += (np.abs(blockwise(signs, rows.T)) >= targets).sum(axis=0)
     return beyond
 

@@ -221,7 +221,7 @@ def _median_rank(runs: Floats, level: float) -> int:
         return rank
     upper = runs.argsort(axis=0, kind="stable").argsort(axis=0) >= count / 2
     rng = np.random.default_rng([count, 9])
-    flips = 2.0 * rng.integers(0, 2, size=(RESAMPLES, count)) - 1
+    flips = (2 * rng.integers(0, 2, size=(RESAMPLES, count)) - 1).astype(np.float64)
     farthest = np.abs(blockwise(flips, np.where(upper, 1.0, -1.0))).max(axis=1)
     while rank and (farthest > count - 2 * rank + 1).mean() > 1 - level:
         rank -= 1
