@@ -38,7 +38,7 @@ def test_the_exponent_is_that_of_the_mean():
 
 @pytest.mark.parametrize(("held", "verdict"), [(950, "pass"), (925, "pass"), (890, "FAIL")])
 def test_too_few_held_fail(held, verdict):
-    found = bands.finding("name", "holds", held, 1000, 0.93)
+    found = bands.finding("name", "holds", [k < held for k in range(1000)], 0.93)
     assert found.verdict == verdict
     low, high = (float(word.rstrip("%")) for word in found.interval.split(", "))
     assert low < held / 10 < high
@@ -46,7 +46,7 @@ def test_too_few_held_fail(held, verdict):
 
 def test_bands_by_points_fail_and_honest_ones_pass(monkeypatch):
     monkeypatch.setattr(Settings, "size", lambda self, full, quick: 60)
-    monkeypatch.setattr(bands, "share", lambda one, repeats: sum(map(one, range(repeats))))
+    monkeypatch.setattr(bands, "outcomes", lambda one, repeats: [*map(one, range(repeats))])
     monkeypatch.setattr(bands, "RUNS", (30,))
     monkeypatch.setattr(bands, "LAWS", bands.LAWS[1:2])
     assert [f.verdict for f in bands.check_mean_bands(Settings())] == ["pass", "skipped"]
@@ -59,8 +59,15 @@ def test_bands_by_points_fail_and_honest_ones_pass(monkeypatch):
     assert [f.verdict for f in bands.check_mean_bands(Settings())] == ["FAIL", "skipped"]
 
 
-def test_a_band_without_bounds_holds_nothing():
-    nothing = np.full(3, np.nan)
-    assert not bands.holds(Band(nothing, np.zeros(3), nothing), np.zeros(3))
-    assert bands.holds(Band(-np.ones(3), np.zeros(3), np.ones(3)), np.zeros(3))
-    assert not bands.holds(Band(-np.ones(3), np.zeros(3), np.ones(3)), np.array([0, 0, 2.0]))
+def test_holding_means_everywhere():
+    around = Band(-np.ones(3), np.zeros(3), np.ones(3))
+    assert bands.holds(around, np.zeros(3)) is True
+    assert bands.holds(around, np.array([0, 0, 2.0])) is False
+
+
+def test_refused_bands_are_counted_and_promise_nothing():
+    refused = bands.mean_band(np.zeros((2, 3)))
+    assert bands.holds(refused, np.zeros(3)) is None
+    found = bands.finding("name", "holds", [True] * 19 + [False] + [None] * 30, 0.93)
+    assert found.measured == "95.0% of 20; 30 refused"
+    assert bands.finding("name", "holds", [None, None], 0.93).verdict == "skipped"
