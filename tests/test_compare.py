@@ -253,7 +253,8 @@ def test_a_changed_file_is_noticed(tmp_path):
     found = json.loads(shown.stdout)
     assert [(e["learner"], e["horizon"], e["runs"]) for e in found["entries"]] == [("ucb1", 100, 2)]
     command = json.loads((tmp_path / "out" / "log.jsonl").read_text().splitlines()[0])["command"]
-    assert command == " ".join(["restive", *words[:2], *words[4:10], *words[2:4], *words[10:]])
+    wanted = f"restive compare {one} --learners ucb1 --horizon 100 --runs 2 --out {tmp_path}/out"
+    assert command == f"{wanted} --workers 1"
     one.write_text(files.dump_problem(problems.example1(0.2)))
     shown = CliRunner().invoke(app, words)
     assert shown.exit_code == 2
