@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -276,6 +276,35 @@ def test_a_plan_for_the_step_after_the_run_is_no_episode_of_it():
         assert run.episodes == tuple(s for s in learner.episodes if s <= horizon)
         idle += learner.episodes[-1] == horizon + 1
     assert idle > 5
+
+
+class Ending(BanditWorld):
+    """A world that is over after some blocks of 100 steps."""
+
+    left = 0
+
+    def stream(self, horizon, size=100):
+        return islice(super().stream(horizon, size), self.left)
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 7])
+def test_curves_end_with_the_last_step_of_a_world_that_ends_early(blocks):
+    bandit = example1(0.1)
+    found = plan(bandit)
+    world = Ending(bandit, 4)
+    world.left = blocks
+    run = play(make_learner("round-robin", bandit, None), world, 10_000, plan=found)
+    curves = (run.times, run.rewards, run.regret, run.gap_regret, run.weak_regret)
+    if not blocks:
+        assert [len(curve) for curve in curves] == [0] * 5
+        return
+    whole = play(make_learner("round-robin", bandit, None), BanditWorld(bandit, 4), 100 * blocks,
+                 plan=found)  # fmt: skip
+    theirs = (whole.times, whole.rewards, whole.regret, whole.gap_regret, whole.weak_regret)
+    assert [curve[-1] for curve in curves] == [curve[-1] for curve in theirs]
+    assert run.times[-1] == 100 * blocks
+    assert (np.diff(run.times) > 0).all()
+    assert (run.total_reward, run.pulls) == (whole.total_reward, whole.pulls)
 
 
 def test_play_refuses_what_does_not_fit():
