@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from itertools import islice, pairwise
+from time import sleep
 
 import numpy as np
 import pytest
@@ -105,6 +107,36 @@ def test_a_path_does_not_depend_on_blocks_horizon_or_other_arms():
     assert np.array_equal(rewards, third[1][:2])
     assert not np.array_equal(states[0], states[1])
     assert not np.array_equal(states, path_of(BanditWorld(Bandit([arm, arm]), 12), 1000)[0])
+
+
+@pytest.mark.parametrize(("size", "threads"), [(64, "2"), (1000, "2"), (64, "1")])
+def test_a_path_drawn_ahead_is_the_same_and_stays_while_it_is_used(size, threads, monkeypatch):
+    arm = Arm(THREE.transitions, THREE.rewards, reward_noise="bernoulli")
+    world = BanditWorld(Bandit([arm, arm]), 11)
+    states, rewards = path_of(world, 1000, 100)
+    monkeypatch.setenv("RESTIVE_THREADS", threads)
+    monkeypatch.setattr("restive.simulation.worlds.AHEAD_FROM", 1)
+    before = threading.active_count()
+    begin, most = 0, 0
+    for path, paid in world.stream(1000, size):
+        sleep(0.002)  # time enough for the next block to be drawn
+        part = slice(begin, begin + path.shape[1])
+        assert np.array_equal(path, states[:, part])
+        assert np.array_equal(paid, rewards[:, part])
+        begin, most = part.stop, max(most, threading.active_count())
+    assert begin == 1000
+    assert most == before + (threads == "2" and size < 1000)
+    assert threading.active_count() == before
+
+
+def test_a_path_drawn_ahead_may_be_left_early(monkeypatch):
+    monkeypatch.setenv("RESTIVE_THREADS", "2")
+    before = threading.active_count()
+    stream = BanditWorld(example1(), 2).stream(10**9)
+    assert next(stream)[0].shape == (2, 1 << 16)
+    assert threading.active_count() == before + 1
+    stream.close()
+    assert threading.active_count() == before
 
 
 def test_seeds_of_every_kind_and_their_record():
