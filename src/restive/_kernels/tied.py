@@ -133,7 +133,7 @@ def update(chain, counts, prior, rng, sweeps, nudges):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def tied_episode(values, lay, tab, moves, policy, seen, gaps, limits, paid, names, path, rewards,
+def tied_episode(values, moves, laws, policy, seen, gaps, limits, paid, names, path, rewards,
                  pulls, begin, end, steps, last, states, seen_at):  # fmt: skip
     """Follow the greedy policy along a path, counting every pull under its true age.
 
@@ -148,7 +148,7 @@ def tied_episode(values, lay, tab, moves, policy, seen, gaps, limits, paid, name
         place = place_of(moves, last, seen)
         pull = np.int64(policy[place])
         if pull < 0:
-            pull = greedy(values, lay, tab, False, last, seen)
+            pull = greedy(values, moves, laws, False, seen)
             policy[place] = pull
         if limits[pull] <= 0:
             return step, last, LIMIT

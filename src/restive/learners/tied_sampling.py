@@ -154,11 +154,11 @@ class TiedSampling(Learner):
 
         sight, policy = self.sight, self.policy
         states, seen_at = np.array(sight.states), np.array(sight.seen_at)
-        values, layout, tables, moves, chosen, seen = policy.arguments(sight)
+        values, moves, laws, chosen, seen = policy.arguments(sight)
         step, last, why = tied.tied_episode(
-            values, layout, tables, moves, chosen, seen, self.gaps, self.limits, self.paid, names,
-            path, rewards, pulls, begin, min(len(pulls), begin + left), sight.steps, sight.last,
-            states, seen_at,
+            values, moves, laws, chosen, seen, self.gaps, self.limits, self.paid, names, path,
+            rewards, pulls, begin, min(len(pulls), begin + left), sight.steps, sight.last, states,
+            seen_at,
         )  # fmt: skip
         sight.steps += int(step) - begin
         sight.states, sight.seen_at, sight.last = states.tolist(), seen_at.tolist(), int(last)
