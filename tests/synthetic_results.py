@@ -34,8 +34,9 @@ def hostile_bandit():
 
 
 def results(
-    named=None, learners=LEARNERS, horizons=(100_000,), runs=50, seed=0, refused=(), planned=True
-):
+    named=None, learners=LEARNERS, horizons=(100_000,), runs=50, seed=0, refused=(), planned=True,
+    points=200,
+):  # fmt: skip
     """Regret c t^b with one random factor per run; learner k loses about 1.5^k times the first."""
     named = bandits() if named is None else named
     rng = np.random.default_rng(seed)
@@ -45,7 +46,9 @@ def results(
             luck = rng.lognormal(0, 0.2, runs)
             for k, learner in enumerate(learners):
                 if (problem, learner, horizon) not in refused:
-                    found[problem, learner, horizon] = _curves(rng, p, k, horizon, luck, planned)
+                    found[problem, learner, horizon] = _curves(
+                        rng, (p, k), (horizon, points), luck, planned
+                    )
     gains = dict.fromkeys(named, (0.7, 0.699999, 0.700001) if planned else (np.nan,) * 3)
     best = {name: (one.best_arm, one.arms[one.best_arm].gain) for name, one in named.items()}
     return Results(
@@ -57,8 +60,9 @@ def results(
     )  # fmt: skip
 
 
-def _curves(rng, problem, learner, horizon, luck, planned):
-    times = np.unique(np.geomspace(1, horizon, 200).round().astype(np.int64))
+def _curves(rng, place, grid, luck, planned):
+    (problem, learner), (horizon, points) = place, grid
+    times = np.unique(np.geomspace(1, horizon, points).round().astype(np.int64))
     power = 0.35 + 0.06 * ((learner + problem) % 10)
     level = 2.0 * 1.5**learner * (horizon**0.5 / horizon**power)
     own = rng.lognormal(0, 0.15, len(luck))[:, None] * luck[:, None]

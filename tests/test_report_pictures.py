@@ -39,17 +39,15 @@ def words(picture, kind=""):
 
 # --- chains
 
+SMALL_ARMS = {
+    "two": problems.example1(0.1).arms[0],
+    "three": problems.random_problem(1, 3, rng=4).arms[0],
+    "cycle": problems.lower_bound(2, 5).arms[0],
+    "one": Arm([[1.0]], [0.25]),
+}
 
-@pytest.mark.parametrize(
-    "arm",
-    [
-        problems.example1(0.1).arms[0],
-        problems.random_problem(1, 3, rng=4).arms[0],
-        problems.lower_bound(2, 5).arms[0],
-        Arm([[1.0]], [0.25]),
-    ],
-    ids=["two", "three", "cycle", "one"],
-)
+
+@pytest.mark.parametrize("arm", SMALL_ARMS.values(), ids=SMALL_ARMS)
 def test_a_small_chain_has_a_circle_for_each_state_and_an_arrow_for_each_move(arm):
     picture = chain_picture(arm)
     assert len(elements(picture, "circle", "node")) == arm.n_states
@@ -61,8 +59,8 @@ def test_a_small_chain_has_a_circle_for_each_state_and_an_arrow_for_each_move(ar
     assert rewards == pytest.approx(arm.rewards, abs=5e-4)
 
 
-def test_arrows_end_at_the_states_they_lead_to():
-    arm = problems.lower_bound(2, 5).arms[0]
+@pytest.mark.parametrize("arm", SMALL_ARMS.values(), ids=SMALL_ARMS)
+def test_arrows_end_at_the_states_they_lead_to(arm):
     picture = chain_picture(arm)
     nodes = [(float(n.get("cx")), float(n.get("cy"))) for n in elements(picture, "circle", "node")]
     ends = []

@@ -22,6 +22,8 @@ __all__ = ["BACKENDS", "Pool", "check_backend", "opened"]
 BACKENDS = ("local", "dask", "ray")
 PACKAGES = {"dask": ("dask", "distributed"), "ray": ("ray",)}
 
+ANSWER = 10  # seconds that a cluster has to answer
+
 Batches = Iterator[list[Job]]
 
 
@@ -106,8 +108,8 @@ def _dask(address: str, workers: int | None) -> Iterator[Pool]:
                 )
             ).scheduler_address  # fmt: skip
         with _refused(address):
-            client = stack.enter_context(Client(address, timeout="20s", set_as_default=False))
-            client.wait_for_workers(1, timeout=20)
+            client = stack.enter_context(Client(address, timeout=ANSWER, set_as_default=False))
+            client.wait_for_workers(1, timeout=ANSWER)
         threads = sum(client.nthreads().values())
         stack.enter_context(parallel_config("dask", n_jobs=-1, client=client))
         yield Pool(threads, _joblib)

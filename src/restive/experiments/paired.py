@@ -14,6 +14,7 @@ from restive.experiments.statistics import (
     LEVEL,
     MIN_RUNS,
     Interval,
+    blockwise,
     mean_interval,
     plain,
     resamples,
@@ -109,8 +110,8 @@ def _flips_beyond(rows: Floats, targets: Floats) -> Floats:
     beyond = np.zeros(len(rows))
     for start in range(0, FLIPS, BLOCK):
         shape = (min(BLOCK, FLIPS - start), rows.shape[1])
-        signs = 2.0 * rng.integers(0, 2, size=shape, dtype=np.int8) - 1
-        beyond += (np.abs(signs @ rows.T) >= targets).sum(axis=0)
+        signs = (2 * rng.integers(0, 2, size=shape, dtype=np.int8) - 1).astype(np.float64)
+        beyond += (np.abs(blockwise(signs, rows.T)) >= targets).sum(axis=0)
     return beyond
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "MIN_RUNS",
     "Band",
     "Interval",
+    "blockwise",
     "mean_band",
     "mean_interval",
     "median_band",
@@ -160,7 +161,7 @@ def slope(
 def _slope_interval(value: float, runs: Floats, weights: Floats, level: float) -> Interval:
     """Studentized by the linearised error: run i moves the slope by sum_g w_g x_i(g) / mean(g)."""
     picks = resamples(len(runs))
-    means = picks @ runs
+    means = blockwise(picks, runs)
     positive = (means > 0).all(axis=1)
     if positive.mean() < 1 - 0.1 * (1 - level):
         return Interval(value, nan, nan, level, "the regret is too close to 0 for an interval")
@@ -185,6 +186,15 @@ def resamples(runs: int, seed: int = 0) -> Floats:
     return np.asarray(shares)
 
 
+def blockwise(left: Floats, right: Floats) -> Floats:
+    """left @ right in blocks that the linear-algebra library leaves to one thread.
+
+    So the bits do not depend on the number of threads, and a busy machine is not slowed down.
+    """
+    rows = max(1, 200_000 // right.size)
+    return np.concatenate([left[k : k + rows] @ right for k in range(0, len(left), rows)])
+
+
 def _extremes(runs: Floats, level: float) -> tuple[float, float]:
     """Quantiles of the lowest and the highest studentized deviation over the points."""
     error = _errors(runs)
@@ -193,8 +203,8 @@ def _extremes(runs: Floats, level: float) -> tuple[float, float]:
         return 0.0, 0.0
     error, around = error[differ], runs[:, differ] - runs[:, differ].mean(axis=0)
     picks = resamples(len(runs))
-    away = picks @ around
-    spread = np.maximum(picks @ np.square(around) - np.square(away), 0)
+    away = blockwise(picks, around)
+    spread = np.maximum(blockwise(picks, np.square(around)) - np.square(away), 0)
     scores = away / np.maximum(np.sqrt(spread / (len(runs) - 1)), LEAST_ERROR * error)
     low = np.quantile(scores.min(axis=1), (1 - level) / 2)
     high = np.quantile(scores.max(axis=1), (1 + level) / 2)
@@ -211,8 +221,8 @@ def _median_rank(runs: Floats, level: float) -> int:
         return rank
     upper = runs.argsort(axis=0, kind="stable").argsort(axis=0) >= count / 2
     rng = np.random.default_rng([count, 9])
-    flips = 2.0 * rng.integers(0, 2, size=(RESAMPLES, count)) - 1
-    farthest = np.abs(flips @ np.where(upper, 1.0, -1.0)).max(axis=1)
+    flips = (2 * rng.integers(0, 2, size=(RESAMPLES, count)) - 1).astype(np.float64)
+    farthest = np.abs(blockwise(flips, np.where(upper, 1.0, -1.0))).max(axis=1)
     while rank and (farthest > count - 2 * rank + 1).mean() > 1 - level:
         rank -= 1
     return rank

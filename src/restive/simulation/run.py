@@ -33,7 +33,8 @@ class Run:
         in expectation up to ``boundary`` = h(x_{T+1}) - h(x_1), and free of reward noise.
     weak_regret: t times the mean reward of the best single arm - sum of rewards; below 0 for
         learners that beat every single arm.
-    What could not be computed is None, and ``missing`` says why.
+    What could not be computed is None, and ``missing`` says why. Where the world ended before the
+    horizon, so do the curves.
     """
 
     horizon: int
@@ -109,6 +110,9 @@ def _play_path(
             gaps.add(pulls, path, paid)
         if progress is not None:
             progress(rewards.steps)
+    rewards.end()
+    if gaps is not None:
+        gaps.end()
     planning = learner.planning_seconds - planned
     playing = perf_counter() - began - planning
     missing = {} if plan else dict.fromkeys(("regret", "gap_regret"), "no plan was given")

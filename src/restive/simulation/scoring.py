@@ -24,6 +24,14 @@ def marks(horizon: int, points: int = POINTS) -> Ints:
     return np.unique(np.geomspace(1, horizon, points).round().astype(np.int64))
 
 
+def _ended(at: Ints, curve: Floats, mark: int, steps: int, total: float) -> tuple[Ints, Floats]:
+    """A curve whose first ``mark`` marks were reached, up to the last step made."""
+    at, curve = at[:mark], curve[:mark]
+    if steps in at[-1:] or not steps:
+        return at, curve
+    return np.append(at, steps), np.append(curve, total)
+
+
 class RewardSum:
     """Sum of the rewards received, along the marks, and how often each arm was pulled."""
 
@@ -42,6 +50,10 @@ class RewardSum:
             pulls, rewards, self.total, self.steps, self.at, self._mark, self.curve, self.pulled
         )
         self.steps += len(pulls)
+
+    def end(self) -> None:
+        """Let the curve end with the last step, if that came before the last mark."""
+        self.at, self.curve = _ended(self.at, self.curve, self._mark, self.steps, self.total)
 
 
 class GapSum:
@@ -79,6 +91,10 @@ class GapSum:
         self._steps += len(pulls)
         if not np.isnan(first):
             self._first = float(first)
+
+    def end(self) -> None:
+        """As for a RewardSum."""
+        self.at, self.curve = _ended(self.at, self.curve, self._mark, self._steps, self.total)
 
     @property
     def boundary(self) -> float:
