@@ -24,7 +24,7 @@ def run(quick: bool) -> dict[str, Any]:
         start = perf_counter()
         _compare(room / "cold", 10, 2, 2)
         cold = perf_counter() - start  # workers start here, and stay for what follows
-        cases = [(0.1, 8)] if quick else [(1.0, 60), (0.1, 300), (0.01, 1000)]
+        cases = [(0.1, 8)] if quick else [(1.0, 40), (0.1, 100), (0.01, 300)]
         rows = [
             _row(room / f"{workers}-{seconds}", seconds, round(seconds / pace), runs, workers)
             for seconds, runs in cases
