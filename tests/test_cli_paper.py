@@ -63,8 +63,8 @@ def test_results_reach_their_claims_in_order():
               (("a", short), ("b", long), ("c", short))]  # fmt: skip
     told = []
     found = list(run_claims(claims, Scale(True), progress=told.append))
-    assert [one.claim.name for one in found] == ["b", "a", "c"]  # the longest cells come first
-    assert [results for _, results in seen] == [[9, 16, 25], [1, 4], [1, 4]]
+    assert [one.claim.name for one in found] == ["a", "c", "b"]  # the shortest come first
+    assert [results for _, results in seen] == [[1, 4], [1, 4], [9, 16, 25]]
     assert [(one.done, one.cells) for one in told] == [(k, 5) for k in range(1, 6)]
     assert told[-1].left == 0
     assert told[0].left > 0
@@ -82,7 +82,7 @@ def test_an_unexpected_verdict_ends_in_1(monkeypatch):
 
 
 def test_an_interrupt_leaves_what_was_finished(monkeypatch, tmp_path):
-    use(monkeypatch, claim("never", [1, "stop"], seconds=1.0), claim("done", [1, 2], seconds=2.0))
+    use(monkeypatch, claim("never", [1, "stop"], seconds=2.0), claim("done", [1, 2], seconds=1.0))
     done = restive("--workers", "1", "--json", "--out", str(tmp_path))
     assert done.exit_code == 130
     found = json.loads(done.stdout)
@@ -105,7 +105,7 @@ def claim(name, cells, seconds):
     judge = lambda scale, results: Finding("", "7", "", "holds")
     return Claim(name, "", "", Experiment(name, lambda scale: cells, work, (seconds,) * 2), judge)
 
-catalogue.chosen = lambda words: (claim("first", [0, 0], 9.0), claim("endless", [600] * 4, 1.0))
+catalogue.chosen = lambda words: (claim("first", [0, 0], 1.0), claim("endless", [600] * 4, 9.0))
 app(["paper", "--workers", "2", "--json"])
 """
 

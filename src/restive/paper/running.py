@@ -32,13 +32,13 @@ def run_claims(
 ) -> Iterator[Outcome]:
     """The outcome of every claim, each as soon as all its cells are done.
 
-    Experiments with the longest cells come first, so that no worker is left alone at the end.
+    The shortest experiments come first, so that an interrupted run leaves as much as it can.
     One worker means this process. Closing the iterator stops the workers.
     """
     experiments = {claim.experiment.name: claim.experiment for claim in claims}
     which = 1 if scale.quick else 0
-    order = sorted(experiments.values(), key=lambda one: -one.seconds[which])
-    cells = {one.name: list(one.cells(scale)) for one in order}
+    cells = {one.name: list(one.cells(scale)) for one in experiments.values()}
+    order = sorted(experiments.values(), key=lambda one: one.seconds[which] * len(cells[one.name]))
     jobs = [(one, cell) for one in order for cell in cells[one.name]]
     clock = _Clock([one.seconds[which] for one, _ in jobs])
     found: dict[str, list[Any]] = {one.name: [] for one in order}

@@ -20,10 +20,12 @@ from restive.paper.colored import pairs_of
 from restive.paper.estimates import interval
 from restive.simulation import StructuredWorld
 from restive.solver import solve
+from restive.structured import StructuredMDP
 
 __all__ = ["CLAIMS", "PlainUCRL2"]
 
 Floats = NDArray[np.float64]
+PROBLEMS = 4  # on which logarithmic growth is looked at
 CLOSE = 1e-6  # actions whose optimistic values are this close are equally good
 
 
@@ -113,15 +115,16 @@ def measure_ucrl2(cell: tuple[int, int]) -> dict[str, int]:
     return {"steps": steps, "same": int(same), "episodes": episodes, "agree": int(agree)}
 
 
-def _plain_world(seed: int) -> StructuredWorld:
+def _plain_world(problem: int, seed: int = 0) -> StructuredWorld:
     """Three states and two actions; every state is an outcome of every pair."""
-    world = small_mdp(seed, states=3, colors=4, outcomes=3, spread=0.5)
+    world = small_mdp(problem, states=3, colors=4, outcomes=3, spread=0.5)
     laws = np.zeros((3, 2, 3))
     for s, a in np.ndindex(3, 2):
         laws[s, a, world.mdp.successors[s, a]] = world.laws[s, a]
     mdp, _ = pairs_of(world)
     successors = np.broadcast_to(np.arange(3), mdp.successors.shape)
-    return StructuredWorld(type(mdp)(mdp.colors, successors), laws, world.rewards, 370_000 + seed)
+    own = 1000 * problem + seed
+    return StructuredWorld(StructuredMDP(mdp.colors, successors), laws, world.rewards, own)
 
 
 def _special(scale: Scale) -> Sequence[tuple[int, int]]:
@@ -152,10 +155,10 @@ def judge_ucrl2(scale: Scale, results: Sequence[Any]) -> Finding:
 # --- logarithmic regret ----------------------------------------------------------------------
 
 
-def measure_logarithm(cell: tuple[int, int]) -> list[float]:
+def measure_logarithm(cell: tuple[int, int, int]) -> list[float]:
     """Gap regret at T/100, T/10 and T, from the visits of each pair."""
-    seed, horizon = cell
-    world = _plain_world(seed)
+    problem, seed, horizon = cell
+    world = _plain_world(problem, seed)
     gaps = _gaps(world)
     learner = ColoredUCRL2(world.mdp, delta=criteria.DELTA)
     walk, found, done = world.begin(), [], 0
@@ -181,23 +184,27 @@ def _gaps(world: StructuredWorld) -> Floats:
     return np.asarray(np.where(gaps < CLOSE, 0.0, gaps).reshape(-1))
 
 
-def _long(scale: Scale) -> Sequence[tuple[int, int]]:
+def _long(scale: Scale) -> Sequence[tuple[int, int, int]]:
     """The first random MDPs in which every action that is not the best is clearly worse."""
-    horizon, seed = scale.size(3 * 10**7, 10**7), 0
-    found: list[tuple[int, int]] = []
-    while len(found) < scale.size(20, 16):
-        gaps = _gaps(_plain_world(seed))
+    horizon, problem = scale.size(3 * 10**7, 10**7), 0
+    found: list[int] = []
+    while len(found) < PROBLEMS:
+        gaps = _gaps(_plain_world(problem))
         if gaps[gaps > 0].min() >= criteria.LOGARITHM.gap:
-            found.append((seed, horizon))
-        seed += 1
-    return found
+            found.append(problem)
+        problem += 1
+    seeds = range(scale.size(10, 7))
+    return [(problem, seed, horizon) for seed in seeds for problem in found]
 
 
 LOGARITHM = Experiment("logarithm", _long, measure_logarithm, (3.0, 1.0))
 
 
 def judge_logarithm(scale: Scale, results: Sequence[Any]) -> Finding:
-    """Of what the last two factors of ten in time add to regret, the share of the last one."""
+    """Of what the last two factors of ten in time add to regret, the share of the last one.
+
+    Regret comes in whole episodes, so one run says little and the mean over many is judged.
+    """
     said, lost = criteria.LOGARITHM, np.array(results)
     added = np.diff(lost, axis=1)
     shares = added[:, 1] / np.maximum(added.sum(axis=1), 1e-300)
@@ -206,8 +213,8 @@ def judge_logarithm(scale: Scale, results: Sequence[Any]) -> Finding:
     if low >= said.root:
         verdict = "fails"
     return Finding(
-        f"colored UCRL2 on {len(lost)} random MDPs of three states with gaps from {said.gap:g} on, "
-        f"a color a pair, eps = 0, T = {scale.size(3 * 10**7, 10**7):.0e}",
+        f"colored UCRL2 on {PROBLEMS} random MDPs of three states with gaps from {said.gap:g} on, "
+        f"a color a pair, eps = 0; {len(lost)} runs, T = {scale.size(3 * 10**7, 10**7):.0e}",
         f"of what T/100 to T adds to regret, {shares.mean():.3f} ({low:.3f} to {high:.3f}) comes "
         "after T/10",
         f"surely at most {said.most:g}; log T has 0.5 there, sqrt(T) {said.root:.2f}",
