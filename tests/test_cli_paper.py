@@ -73,7 +73,9 @@ def test_results_reach_their_claims_in_order():
 def test_an_unexpected_verdict_ends_in_1(monkeypatch):
     use(monkeypatch, claim("good", [1]), claim("known", [1], "fails", "fails"),
         claim("open", [1], "not decided"))  # fmt: skip
-    assert restive("--workers", "1").exit_code == 0
+    done = restive("--workers", "1")
+    assert done.exit_code == 0
+    assert "Not decided as expected: open" in done.stdout
     for verdict, expected in (("fails", "holds"), ("holds", "fails"), ("fails", "not decided")):
         use(monkeypatch, claim("good", [1]), claim("bad", [1], verdict, expected))
         done = restive("--workers", "1")
@@ -168,6 +170,7 @@ def test_what_cannot_be_done_is_said_first(tmp_path):
 
 def test_facts_are_plain_json():
     claims = catalogue.chosen("primes,colors,example-4")
-    found = report.facts(list(run_claims(claims, Scale(True))), quick=True, interrupted=False)
+    outcomes = list(run_claims(claims, Scale(True)))
+    found = report.facts(outcomes, version="0", quick=True, interrupted=False)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert found["verdicts"] == {"holds": 3, "fails": 0, "not decided": 0}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from restive import __version__
 from restive.cli import Json, _print_json, app
 from restive.errors import Fault, ProblemError
 
@@ -47,7 +48,7 @@ def paper(
     claims = chosen(only)
     report.check_folder(out)
     outcomes, interrupted = _run(claims, quick, workers or os.cpu_count() or 1)
-    found = report.facts(outcomes, quick=quick, interrupted=interrupted)
+    found = report.facts(outcomes, version=__version__, quick=quick, interrupted=interrupted)
     written = report.write_report(found, out) if out else []
     if json:
         _print_json(found)

@@ -28,13 +28,13 @@ INTRO = (
 HEADS = ("claim", "place", "what it says", "what was run", "number", "criterion", "verdict")
 
 
-def facts(outcomes: Sequence[Outcome], *, quick: bool, interrupted: bool) -> dict[str, Any]:
+def facts(
+    outcomes: Sequence[Outcome], *, version: str, quick: bool, interrupted: bool
+) -> dict[str, Any]:
     """The whole run for JSON; the same bytes for the same version, whatever the workers."""
-    from restive import __version__
-
     counts = Counter(one.finding.verdict for one in outcomes)
     return {
-        "version": __version__,
+        "version": version,
         "paper": PAPER,
         "scale": "quick" if quick else "full",
         "interrupted": interrupted,
@@ -54,6 +54,9 @@ def summary(found: dict[str, Any]) -> str:
     wrong = found["surprises"]
     if wrong:
         return f"{words} Not as expected: {', '.join(wrong)}."
+    claims = found["claims"]
+    if open_ := [one["name"] for one in claims if one["verdict"] != one["expected"]]:
+        return f"{words} Not decided as expected: {', '.join(open_)}; no verdict contradicts it."
     return f"{words} The verdicts are those expected."
 
 
