@@ -219,8 +219,8 @@ def judge_logarithm(scale: Scale, results: Sequence[Any]) -> Finding:
         "after T/10",
         f"surely at most {said.most:g}; log T has 0.5 there, sqrt(T) {said.root:.2f}",
         verdict,
-        "Regret comes in whole episodes, so a single run says little: over 20 problems with one run "
-        "each, tried first, the share was 0.44 (0.08 to 0.81), which decides nothing.",
+        "Regret comes in whole episodes, so a single run says little: over 20 problems with one "
+        "run each, tried first, the share was 0.44 (0.08 to 0.81), which decides nothing.",
         {"share": float(shares.mean()), "interval": [low, high],
          "regret": lost.mean(axis=0).tolist()},
     )  # fmt: skip
