@@ -8,10 +8,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import perf_counter, sleep
 
 from verification import Check, Finding, Settings, judge
 
@@ -63,7 +64,6 @@ class _Target:
     def __init__(self, room: Path, experiment: Path, wanted: Files, rng: random.Random) -> None:
         self.room, self.experiment, self.wanted, self.rng = room, experiment, wanted, rng
         self.kills = self.busy = self.lost = self.wrong = self.directories = self.unequal = 0
-        self.longest = 5.0  # seconds from start to end, as far as known
 
     def exhaust(self, kills: int) -> None:
         while self.kills < kills:
@@ -85,22 +85,43 @@ class _Target:
 
     def _attempt(self, where: Path, kill: bool) -> bool:
         """Start the comparison; whether it came to its end before it was killed."""
-        began = perf_counter()
         process = _start(self.experiment, where, "--workers", self.rng.choice("12"))
-        try:
-            process.wait(self.rng.uniform(0, self.longest) if kill else None)
-        except subprocess.TimeoutExpired:
-            if self.rng.random() < 0.5:
-                os.killpg(process.pid, signal.SIGKILL)  # the workers too
-            else:
-                process.kill()
-            process.wait()
+        if kill and self._stopped(process, where):
             self.kills += 1
             return False
-        if process.returncode:
+        if process.wait():
             raise RuntimeError(f"restive compare ended with {process.returncode} in {where}")
-        self.longest = max(2.0, perf_counter() - began)
         return True
+
+    def _stopped(self, process: subprocess.Popen[bytes], where: Path) -> bool:
+        """Kill it at a random moment, every fourth time while it starts; False if it was quicker.
+
+        Moments are counted from the first new cell, so that a slow start cannot take all kills.
+        """
+        if self.rng.random() < 0.25:
+            _wait(process, self.rng.uniform(0, 2.0))
+        else:
+            before = _count(where)
+            while process.poll() is None and _count(where) == before:
+                sleep(0.005)
+            _wait(process, self.rng.uniform(0, 1.0))
+        if process.poll() is not None:
+            return False
+        if self.rng.random() < 0.5:
+            os.killpg(process.pid, signal.SIGKILL)  # the workers too
+        else:
+            process.kill()
+        process.wait()
+        return True
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+
+
+def _count(where: Path) -> int:
+    return sum(1 for _ in where.glob("cells/*/*/*.json"))
 
 
 def kills(settings: Settings) -> Iterator[Finding]:
@@ -114,6 +135,11 @@ def kills(settings: Settings) -> Iterator[Finding]:
         target = _Target(room, experiment, _files(room / "undisturbed"), random.Random(0))
         target.exhaust(settings.size(100, 5))
     seen = f"{target.kills} kills, {target.busy} of them amid the cells"
+    yield Finding(
+        "kills", "at least half of the kills come amid the cells, so that they could do harm",
+        f"{target.busy} of {target.kills}", f">= {target.kills / 2:g}",
+        judge(2 * target.busy >= target.kills),
+    )  # fmt: skip
     harmed = target.lost + target.wrong
     yield Finding(
         "kills", "no finished cell is lost or changed by a kill",
