@@ -75,7 +75,7 @@ def test_an_unexpected_verdict_ends_in_1(monkeypatch):
         claim("open", [1], "not decided"))  # fmt: skip
     done = restive("--workers", "1")
     assert done.exit_code == 0
-    assert "Not decided as expected: open" in done.stdout
+    assert "Open against expectation: open" in done.stdout
     for verdict, expected in (("fails", "holds"), ("holds", "fails"), ("fails", "not decided")):
         use(monkeypatch, claim("good", [1]), claim("bad", [1], verdict, expected))
         done = restive("--workers", "1")

@@ -56,7 +56,7 @@ def summary(found: dict[str, Any]) -> str:
         return f"{words} Not as expected: {', '.join(wrong)}."
     claims = found["claims"]
     if open_ := [one["name"] for one in claims if one["verdict"] != one["expected"]]:
-        return f"{words} Not decided as expected: {', '.join(open_)}; no verdict contradicts it."
+        return f"{words} Open against expectation: {', '.join(open_)}."
     return f"{words} The verdicts are those expected."
 
 
