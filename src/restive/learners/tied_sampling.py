@@ -50,6 +50,7 @@ class TiedSettings:
     fewest_states: int = 20_000  # information states that may always be planned on
     states_per_step: float = 200.0  # and this many more for every step an episode may last
     unseen: float = 1.0  # how long to reckon with states never seen, in log(t) per known state
+    look_again: float = 10.0  # an arm that never moved rests this many steps for each pull of it
     accuracy: float = 0.1  # planning stops at accuracy / sqrt(t)
 
 
@@ -61,9 +62,10 @@ class TiedSampling(Learner):
     the plan. Of an arm that is better known it takes the mean of a few draws, which explores less.
     An episode ends after a share of all steps before it, when an arm has been pulled as often in
     it as ever before, and when a new state shows up. The first are one step long, so that a bad
-    start is soon made up for. Nothing is known beforehand: states are found, with one more state
-    of unknown reward reckoned with as long as an arm is little known; how far ages are told apart
-    and on which loop they run (periodic arms) follows from the drawn matrices.
+    start is soon made up for; an arm that was hardly pulled and never moved is looked at again now
+    and then. Nothing is known beforehand: states are found, with one more state of unknown reward
+    reckoned with as long as an arm is little known; how far ages are told apart and on which loop
+    they run (periodic arms) follows from the drawn matrices.
 
     >>> learner = TiedSampling(2, rng=0)
     >>> learner.tell(learner.ask(), "busy", 0.0)
@@ -93,6 +95,7 @@ class TiedSampling(Learner):
         self.drawn = [np.ones((1, 1)) for _ in range(n_arms)]  # last state of the sampler
         self.chains = [np.ones((1, 1)) for _ in range(n_arms)]  # what plans are made with
         self.means = [np.full(1, 0.5) for _ in range(n_arms)]
+        self.watched = [False] * n_arms  # never moved, and hardly pulled, as the episode began
         self.began, self.length = 0, 0  # first step and most steps of the episode
         self.limits = np.zeros(n_arms, dtype=np.int64)  # pulls left to each arm in it
         self._rep: Representation | None = None
@@ -116,7 +119,8 @@ class TiedSampling(Learner):
     def ask(self) -> int:
         if not self.sight.complete:
             return self.sight.states.index(NEVER)
-        return self.policy.arm(self.sight)
+        rest, arm = self._next_look()
+        return arm if rest <= 0 else self.policy.arm(self.sight)
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
         arm, reward = self.check_arm(arm), self.check_reward(reward)
@@ -140,8 +144,9 @@ class TiedSampling(Learner):
         names = self.labels.table(states)
         step = 0
         while step < len(pulls):
-            if self.sight.complete:
-                left = self.began + self.length - self.sight.steps - 1
+            rest = self._next_look()[0] if self.sight.complete else 0
+            if rest > 0:
+                left = min(rest, self.began + self.length - self.sight.steps - 1)
                 step, why = self._follow(names, states, rewards, pulls, step, left)
                 self._settle(False)
                 if why != UNKNOWN:
@@ -215,6 +220,7 @@ class TiedSampling(Learner):
         if known == 1:  # it has not moved once: perhaps it just moves rarely
             patience *= 3
         size = known + (self.paid[arm, :, 0].sum() < patience)
+        self.watched[arm] = bool(known == 1 and size == 2)
         counts = self.gaps[arm, :size, :, :size]
         totals = self.paid[arm, :size]
         if size > known:
@@ -225,6 +231,18 @@ class TiedSampling(Learner):
             _resized(self.drawn[arm], size), counts, many, self.rng
         )
         self.means[arm] = np.clip(self.options.rewards.draw(totals, self.rng), 0.0, 1.0)
+
+    def _next_look(self) -> tuple[int, int]:
+        """Steps until an arm that never moved is looked at again whatever the plan says; which one.
+
+        Draws alone may leave it aside for thousands of steps after a few bad looks.
+        """
+        due = (self.length + 1, -1)
+        for arm, watched in enumerate(self.watched):
+            if watched:
+                wait = int(self.options.look_again * self.paid[arm, 0, 0])
+                due = min(due, (wait - self.sight.age(arm), arm))
+        return due
 
     def _representation(self) -> Representation:
         """Information states fine enough for the drawn matrices, within what planning may take."""
@@ -278,6 +296,7 @@ class TiedSampling(Learner):
             "labels": self.labels.snapshot(),
             "began": self.began,
             "length": self.length,
+            "watched": list(self.watched),
             "rng": generator_state(self.rng),
             "lasso": None if self._rep is None else [self._rep.caps, self._rep.periods],
         }
@@ -300,6 +319,7 @@ class TiedSampling(Learner):
         self.sight.restore(state["sight"])
         self.labels.restore(state["labels"])
         self.began, self.length = int(state["began"]), int(state["length"])
+        self.watched = [bool(arm) for arm in state["watched"]]
         self.rng = generator_from(state["rng"])
         self.gaps, self.paid = arrays["gaps"].copy(), arrays["paid"].copy()
         self.limits = arrays["limits"].copy()
