@@ -286,3 +286,16 @@ def test_episodes_grow_and_end_when_an_arm_was_pulled_as_often_as_before():
     assert (lengths <= np.maximum(1, 0.02 * starts) + 1).all()
     assert lengths[:3].max() <= 3
     assert lengths[-1] >= 40
+
+
+def test_an_arm_that_never_moved_is_looked_at_again():
+    """Rests of at most ten steps for each pull; draws alone leave it aside for longer."""
+    record = BanditWorld(Bandit([coin(0.9), coin(0.1)]), 3).record(4000)
+    rests = {}
+    for look_again in (10.0, 1e9):
+        learner = TiedSampling(2, 0, TiedSettings(look_again=look_again))
+        looks = np.flatnonzero(learner.play_path(record.states, record.rewards) == 1)
+        rests[look_again] = np.diff(looks) / np.arange(1, len(looks))
+    assert len(rests[10.0]) > 20
+    assert rests[10.0].max() <= 10
+    assert rests[1e9].max() > 10
