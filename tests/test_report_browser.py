@@ -177,6 +177,8 @@ def test_values_are_read_out_by_pointer_and_by_keys(open_page, results):
     chart.hover(position={"x": 400, "y": 150})
     assert readout.is_visible()
     assert readout.locator("tr").count() == 4
+    assert EVIL in readout.inner_text()  # shown as it is, in full, and not obeyed
+    assert page.evaluate("window.hit") is None
     page.mouse.move(5, 5)
     assert not readout.is_visible()
     chart.focus()
