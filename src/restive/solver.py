@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.chains import stationary
-from restive.representation import Representation
+from restive.representation import SPARE, Representation
 from restive.structured import Parameters, StructuredMDP
 
 __all__ = ["Progress", "Solution", "refine", "solve"]
@@ -120,8 +120,8 @@ def _single_arm_values(structure: Representation, parameters: Parameters) -> Flo
     rewards = parameters.rewards[now]
     bias = np.linalg.solve(np.eye(len(p)) - p + law, rewards - law @ rewards)
     values = np.zeros(int(structure.layout.block[-1]))
-    row = int(structure.layout.row[0])
-    values[0::row] = values[1::row] = bias
+    rows = values[: -SPARE].reshape(len(p), -1)
+    rows[:, 0] = rows[:, 1] = bias
     return values
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit, uint64
 
 ONE = np.uint64(1)
+NEVER = -1e300  # the value of a pull that is not allowed
 TIE = 1e-12  # values closer than this may change places without harm
 CHUNK = 64  # cells backed up with one choice of optimistic weights before it is checked
 FAST = {"nnan", "nsz", "contract", "arcp"}
@@ -66,43 +67,6 @@ def expected_max(out, o, best, values, start, stride, chances, color, size, cons
         return
     expected(out, o, values, start, stride, chances, color, size, constant, n)
     larger(out, o, best, n)
-
-
-@njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
-def expected_two_pulls(
-    out, o, values, start, stride, chances, color, constant,
-    others, other_start, other_color, other_constant, n,
-):  # fmt: skip
-    """The larger of two expected backups of two outcomes each, in one pass."""
-    p0, p1 = chances[color, 0], chances[color, 1]
-    r0, r1 = chances[other_color, 0], chances[other_color, 1]
-    second = start + stride
-    other_second = other_start + stride
-    for q in range(n):
-        value = constant + p0 * values[start + q] + p1 * values[second + q]
-        other = other_constant + r0 * others[other_start + q] + r1 * others[other_second + q]
-        out[o + q] = max(value, other)
-
-
-@njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
-def optimistic_two_pulls(
-    out, o, values, start, stride, chances, color, constant, radius,
-    others, other_start, other_color, other_constant, other_radius, n,
-):  # fmt: skip
-    """The larger of two optimistic backups of two outcomes each, in one pass."""
-    most = min(1.0, chances[color, 0] + 0.5 * radius)
-    least = max(0.0, chances[color, 0] - 0.5 * radius)
-    other_most = min(1.0, chances[other_color, 0] + 0.5 * other_radius)
-    other_least = max(0.0, chances[other_color, 0] - 0.5 * other_radius)
-    second = start + stride
-    other_second = other_start + stride
-    for q in range(n):
-        gap = values[start + q] - values[second + q]
-        value = constant + values[second + q] + max(most * gap, least * gap)
-        gap = others[other_start + q] - others[other_second + q]
-        other = other_constant + others[other_second + q]
-        other += max(other_most * gap, other_least * gap)
-        out[o + q] = max(value, other)
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
@@ -225,7 +189,7 @@ def switch_row(
         value = values[start + uint64(s)]
         for q in range(n):
             out[o + q] += chances[table, s, q] * value
-    if extended and size > 1:
+    if extended is not None:
         drain_row(out, o, values, start, size, chances, radii, table, n, order)
     larger(out, o, best, n)
 
@@ -252,31 +216,117 @@ def drain_row(out, o, values, start, size, chances, radii, table, n, order):
             left[q] -= taken
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
-def finish_two(
-    target, at, out, best, values, start, chances, constants, radii, table, extended, step, gain, n
-):
-    """``switch_row`` for two outcomes and ``move_row`` in one pass."""
-    v0, v1 = values[start], values[start + ONE]
-    if extended:
-        low = 1 if v0 >= v1 else 0
-        top = max(v0, v1)
-        gap = top - min(v0, v1)
-        for q in range(n):
-            left = max(0.0, chances[table, low, q] - 0.5 * radii[table, q])
-            value = max(out[best + q], constants[table, q] + top - left * gap)
-            old = target[at + q]
-            target[at + q] = old + step * (value - old - gain)
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def backup_row(
+    out, at, spare, source, stay, entries, starts, own, s, length, chances, rewards, radii, color,
+    constant, colors, sizes, pulls, size, n_outer, z, row_chances, row_rewards, row_radii, table,
+    extended, n, weights, order, now,
+):  # fmt: skip
+    """The best of all pulls along a row, in out[at ...] or out[spare ...]; returns which."""
+    if extended is not None:
+        optimistic(out, at, source, stay, length, chances, color, size, constant, radii[color], n,
+                   weights, order, now)  # fmt: skip
     else:
-        gap = v0 - v1
-        for q in range(n):
-            value = constants[table, q] + v1 + chances[table, 0, q] * gap
-            value = max(out[best + q], value)
-            old = target[at + q]
-            target[at + q] = old + step * (value - old - gain)
+        expected(out, at, source, stay, length, chances, color, size, constant, n)
+    for k in range(n_outer):
+        at, spare = spare, at
+        place, law = uint64(starts[k] + s * own[k]), colors[k]
+        if extended is not None:
+            optimistic(out, at, entries, place, length, chances, law, sizes[pulls[k]],
+                       rewards[law], radii[law], n, weights, order, now)  # fmt: skip
+            larger(out, at, spare, n)
+        else:
+            expected_max(out, at, spare, entries, place, length, chances, law, sizes[pulls[k]],
+                         rewards[law], n)  # fmt: skip
+    if z >= 0:
+        at, spare = spare, at
+        switch_row(out, at, spare, entries, uint64(starts[n_outer] + s * own[n_outer]), sizes[z],
+                   row_chances, row_rewards, row_radii, table, extended, n, order)  # fmt: skip
+    return at
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def switch_two(out, o, best, values, start, second, constant, p0, p1, n):
+    """out[o + q] = max(out[best + q], a pull with two outcomes)."""
+    for q in range(n):
+        value = constant + p0 * values[start + q] + p1 * values[second + q]
+        out[o + q] = max(out[best + q], value)
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def optimistic_switch_two(out, o, best, values, start, second, constant, least, most, scale, n):
+    """As ``switch_two``, the chance of the first outcome being any in [least, most]."""
+    for q in range(n):
+        base = constant + scale * values[second + q]
+        gap = values[start + q] - values[second + q]  # linear in the chance: an end is best
+        out[o + q] = max(out[best + q], max(base + most * gap, base + least * gap))
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def stay_two(
+    out, o, best, values, start, second, constant, p0, p1, rewards, chances, table, low, top, loss, n
+):
+    """As ``switch_two``, and in the same pass the switch whose law varies along the row.
+
+    Its outcomes are worth top, and top - loss with chance chances[table, low, q].
+    """
+    for q in range(n):
+        value = constant + p0 * values[start + q] + p1 * values[second + q]
+        switch = rewards[table, q] + top - chances[table, low, q] * loss
+        out[o + q] = max(max(out[best + q], switch), value)
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def optimistic_stay_two(
+    out, o, best, values, start, second, constant, least, most, rewards, chances, table, low, top,
+    loss, n,
+):  # fmt: skip
+    """As ``stay_two``, the chance of the first outcome of the stay being any in [least, most]."""
+    for q in range(n):
+        base = constant + values[second + q]
+        gap = values[start + q] - values[second + q]
+        value = max(base + most * gap, base + least * gap)
+        switch = rewards[table, q] + top - chances[table, low, q] * loss
+        out[o + q] = max(max(out[best + q], switch), value)
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def move_two(
+    target, at, keep, out, best, values, start, second, constant, p0, p1, others, other,
+    other_second, other_constant, q0, q1, pays, chances, table, low, top, loss, n,
+):  # fmt: skip
+    """target = keep target + the best of all pulls, in one pass along a row.
+
+    The pulls are worth what ``switch_two`` and ``stay_two`` make of them, a step's size and the
+    gain being contained in the numbers given.
+    """
+    for q in range(n):
+        value = constant + p0 * values[start + q] + p1 * values[second + q]
+        worth = other_constant + q0 * others[other + q] + q1 * others[other_second + q]
+        switch = pays[q] + top - chances[table, low, q] * loss
+        value = max(max(out[best + q], switch), max(value, worth))
+        target[at + q] = keep * target[at + q] + value
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def optimistic_move_two(
+    target, at, keep, step, out, best, values, start, second, constant, least, most, others, other,
+    other_second, other_constant, other_least, other_most, pays, chances, table, low, top, loss, n,
+):  # fmt: skip
+    """As ``move_two`` with chances of the first outcomes in [least, most]."""
+    for q in range(n):
+        base = constant + step * values[second + q]
+        gap = values[start + q] - values[second + q]
+        value = max(base + most * gap, base + least * gap)
+        base = other_constant + step * others[other_second + q]
+        gap = others[other + q] - others[other_second + q]
+        worth = max(base + other_most * gap, base + other_least * gap)
+        switch = pays[q] + top - chances[table, low, q] * loss
+        value = max(max(out[best + q], switch), max(value, worth))
+        target[at + q] = keep * target[at + q] + value
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def move_row(target, at, fresh, o, step, gain, n):
     """target += step (fresh - target - gain), along a row."""
     for q in range(n):
@@ -284,7 +334,7 @@ def move_row(target, at, fresh, o, step, gain, n):
         target[at + q] = old + step * (fresh[o + q] - old - gain)
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def bound_row(source, at, fresh, o, low, high, n):
     """Fold fresh - source into the running least (low) and greatest (high) of each column."""
     for q in range(n):
