@@ -68,8 +68,8 @@ class BanditIteration:
         self.layout = lay = structure.layout
         self.extended = parameters.radii is not None
         self.tables = row_tables(structure, parameters)
-        two = True if structure.n_arms > 1 and set(structure.sizes) == {2} else None
-        self._model = (lay, self.tables, two, True if self.extended else None)
+        many = None if structure.n_arms > 1 and set(structure.sizes) == {2} else True
+        self._model = (lay, self.tables, many, True if self.extended else None)
         self.values = aligned_zeros(int(lay.block[-1]))
         if start is not None:
             self.values[:] = start
@@ -139,11 +139,12 @@ class BanditIteration:
     def propagate(self, entries: Floats, gain: float) -> Floats:
         """Solve all runs of stays given the values on entry; returns the new values on entry.
 
-        One cell per block feeds back into itself and is taken from ``values`` as it is.
+        One cell per block feeds back into itself and is taken from ``values`` as it is. The array
+        returned is overwritten by the next call.
         """
         share_out(self.pairs, sweeps.sweep, self.values, self.values, entries, *self._model, 1.0,
                   gain, True, 0, False, self.bounds)  # fmt: skip
-        return self.read_entries(aligned_zeros(len(entries)))
+        return self.read_entries(self.entries)
 
 
 def fill_ghosts(rep: Representation, values: Floats) -> None:

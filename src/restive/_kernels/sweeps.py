@@ -116,14 +116,14 @@ def copy_row(values, entries, read, write, length, states, ages, step, state_ste
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
 def sweep_task(
-    target, source, entries, lay, tab, two, extended, task, step, gain, descending, want_bounds,
+    target, source, entries, lay, tab, many, extended, task, step, gain, descending, want_bounds,
     bounds,
 ):  # fmt: skip
     """Update all states of one block with the outer arms' states fixed.
 
     target holds the old values, as source does: the same array, or a copy where ages wrap round.
-    two, extended, descending: None for no, True for yes; numba compiles each choice on its own,
-    and only what it needs. two: every arm has two states.
+    many, extended, descending: None for no, True for yes; numba compiles each choice on its own,
+    and for None only what it needs. many: some arm has not two states.
     bounds[task] receives min and max of (backup - old value) if they are wanted.
     """
     i = lay.tasks[task, 0]
@@ -183,20 +183,13 @@ def sweep_task(
         face = here == after  # these rows read themselves, so they are written last
         solving = face and descending is not None
         stay = uint64(after + 1)
-        direct = two is not None and not face and not want_bounds
+        direct = many is None and not face and not want_bounds
         scale, level = (step, gain) if direct else (1.0, 0.0)
         for s in range(size):
             at, spare = uint64(2 * s) * length, uint64(2 * s + 1) * length  # they take turns
             color = own_color + s * own_stored
             constant = NEVER if solving else rewards[color]
-            if two is None:
-                at = backup_row(
-                    out, at, spare, source, stay, entries, starts, own, s, length, chances,
-                    rewards, radii, color, constant, colors, sizes, pulls, size, n_outer, z,
-                    row_chances, row_rewards, row_radii, table, extended, n, weights, order,
-                    now_values,
-                )  # fmt: skip
-            else:
+            if many is None:
                 best = floor
                 for k in range(1 if direct else 0, n_outer):
                     law, place = colors[k], uint64(starts[k] + s * own[k])
@@ -241,6 +234,13 @@ def sweep_task(
                 else:
                     stay_two(out, at, best, source, stay, stay + length, constant, p0, p1,
                              row_rewards, row_least, table, worse, top, loss, n)  # fmt: skip
+            else:
+                at = backup_row(
+                    out, at, spare, source, stay, entries, starts, own, s, length, chances,
+                    rewards, radii, color, constant, colors, sizes, pulls, size, n_outer, z,
+                    row_chances, row_rewards, row_radii, table, extended, n, weights, order,
+                    now_values,
+                )  # fmt: skip
             which[s] = at
             if face and s + 1 < size:
                 continue
@@ -319,7 +319,7 @@ def read_entries(values, entries, lay, first, step):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def sweep(
-    target, source, entries, lay, tab, two, extended, step, gain, descending, count, alone, bounds,
+    target, source, entries, lay, tab, many, extended, step, gain, descending, count, alone, bounds,
     first, stride,
 ):  # fmt: skip
     """Sweep the tasks first, first + stride, ...: target += step (backup - gain - target).
@@ -334,5 +334,5 @@ def sweep(
             for pair in range(len(lay.sizes) ** 2):
                 copy_entries(source, entries, lay, pair)
         for task in range(first, len(lay.tasks), stride):
-            sweep_task(target, source, entries, lay, tab, two, extended, task, step, gain,
+            sweep_task(target, source, entries, lay, tab, many, extended, task, step, gain,
                        descending, k + 1 == count, bounds)  # fmt: skip
