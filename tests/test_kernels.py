@@ -37,8 +37,7 @@ class Row:
         return self.values, u(self.start), u(self.stride), self.chances, self.color
 
     def scratch(self) -> tuple:
-        order = np.empty(self.size, dtype=np.int64)
-        return np.empty(self.size), order, np.empty(self.size)
+        return np.empty(self.size), self.rng.permutation(self.size), np.empty(self.size)
 
     def outcomes(self, q: int) -> np.ndarray:
         return self.values[self.start + q + self.stride * np.arange(self.size)]

@@ -81,16 +81,16 @@ def larger(out, o, best, n):
 def optimistic_weights(weights, order, values, chances, color, size, radius):
     """Fill ``weights`` with the best law within ``radius`` (L1) for these outcome values.
 
-    ``order`` receives the outcomes from worst to best; returns the place in it of the outcome
-    at which the moved mass runs out.
+    ``order``, a permutation of the outcomes, is sorted from worst to best; the fewer of them are
+    out of place the quicker. Returns the place in it at which the moved mass runs out.
     """
     for k in range(size):
-        place = k
-        while place > 0 and values[order[place - 1]] > values[k]:
+        weights[k] = chances[color, k]
+        item, place = order[k], k
+        while place > 0 and values[order[place - 1]] > values[item]:
             order[place] = order[place - 1]
             place -= 1
-        order[place] = k
-        weights[k] = chances[color, k]
+        order[place] = item
     top = order[size - 1]
     moved = max(0.0, min(0.5 * radius, 1.0 - weights[top]))
     weights[top] += moved
@@ -138,13 +138,16 @@ def optimistic_many(
     Weights found for one cell serve its neighbours as long as the same outcomes are best, drained
     and kept there; ``wrong`` is positive where they do not, and the next cell starts anew.
     """
+    for k in range(size):
+        order[k] = k
     wrong = np.empty(CHUNK)
+    reach = uint64(CHUNK)
     q = uint64(0)
     while q < n:
         for s in range(size):
             now[s] = values[start + uint64(s) * stride + q]
         place = optimistic_weights(weights, order, now, chances, color, size, radius)
-        length = min(uint64(CHUNK), n - q)
+        length = min(reach, n - q)
         top = start + uint64(order[size - 1]) * stride + q
         pivot = start + uint64(order[place]) * stride + q
         cell = o + q
@@ -173,6 +176,7 @@ def optimistic_many(
         while good < length and wrong[good] <= TIE:
             good += ONE
         q += good
+        reach = min(uint64(CHUNK), max(uint64(16), uint64(2) * good))  # as far as it went well
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
@@ -183,20 +187,21 @@ def switch_row(
 
     values[start + s]: the outcomes' values; chances: (2, S, L); constants, radii: (2, L).
     """
-    for q in range(n):
-        out[o + q] = constants[table, q]
-    for s in range(size):
-        value = values[start + uint64(s)]
+    if extended is None:
         for q in range(n):
-            out[o + q] += chances[table, s, q] * value
-    if extended is not None:
-        drain_row(out, o, values, start, size, chances, radii, table, n, order)
+            out[o + q] = constants[table, q]
+        for s in range(size):
+            value = values[start + uint64(s)]
+            for q in range(n):
+                out[o + q] += chances[table, s, q] * value
+    else:
+        drain_row(out, o, values, start, size, chances, constants, radii, table, n, order)
     larger(out, o, best, n)
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def drain_row(out, o, values, start, size, chances, radii, table, n, order):
-    """Add to expected values what moving radius/2 from the worst outcomes to the best gains."""
+def drain_row(out, o, values, start, size, chances, constants, radii, table, n, order):
+    """Expected values after radius/2 has moved from the worst outcomes to the best one."""
     for k in range(size):
         place = k
         while place > 0 and values[start + uint64(order[place - 1])] > values[start + uint64(k)]:
@@ -204,16 +209,23 @@ def drain_row(out, o, values, start, size, chances, radii, table, n, order):
             place -= 1
         order[place] = k
     top = order[size - 1]
+    value = values[start + uint64(top)]
     left = np.empty(n)
     for q in range(n):
-        left[q] = max(0.0, min(0.5 * radii[table, q], 1.0 - chances[table, top, q]))
-    for place in range(size - 1):
+        moved = max(0.0, min(0.5 * radii[table, q], 1.0 - chances[table, top, q]))
+        left[q] = moved
+        out[o + q] = constants[table, q] + (chances[table, top, q] + moved) * value
+    for place in range(0, size - 1, 2):  # two outcomes in one pass, or the last one
         s = order[place]
-        gain = values[start + uint64(top)] - values[start + uint64(s)]
+        t = order[min(place + 1, size - 2)]
+        value = values[start + uint64(s)]
+        second = values[start + uint64(t)] if t != s else 0.0
         for q in range(n):
-            taken = min(left[q], chances[table, s, q])
-            out[o + q] += taken * gain
-            left[q] -= taken
+            kept = chances[table, s, q] - left[q]
+            rest = max(0.0, -kept)
+            later = chances[table, t, q] - rest
+            out[o + q] += max(0.0, kept) * value + max(0.0, later) * second
+            left[q] = max(0.0, -later)
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)

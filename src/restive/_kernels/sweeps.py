@@ -287,6 +287,8 @@ def propagate(
     for the oldest age itself, is read as it is and renewed at the end.
     """
     fresh = np.empty(size)
+    for k in range(size):
+        order[k] = k
     for r in range(runs):
         first = r * (run + 1)
         for age in range(run - 1, -1, -1):
