@@ -276,8 +276,9 @@ def optimistic_switch_two(out, o, best, values, start, second, constant, least, 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def stay_two(
-    out, o, best, values, start, second, constant, p0, p1, rewards, chances, table, low, top, loss, n
-):
+    out, o, best, values, start, second, constant, p0, p1, rewards, chances, table, low, top, loss,
+    n,
+):  # fmt: skip
     """As ``switch_two``, and in the same pass the switch whose law varies along the row.
 
     Its outcomes are worth top, and top - loss with chance chances[table, low, q].

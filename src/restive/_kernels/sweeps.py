@@ -21,11 +21,11 @@ from restive._kernels.rows import (
     backup_row,
     bound_row,
     move_row,
-    optimistic_weights,
     move_two,
     optimistic_move_two,
     optimistic_stay_two,
     optimistic_switch_two,
+    optimistic_weights,
     stay_two,
     switch_two,
 )
@@ -128,7 +128,7 @@ def sweep_task(
     """
     i = lay.tasks[task, 0]
     begin = lay.block[i] + lay.tasks[task, 1]
-    count, size, n_outer, z = len(lay.sizes), lay.sizes[i], lay.n_outer[i], lay.row_arm[i]
+    size, n_outer, z = lay.sizes[i], lay.n_outer[i], lay.row_arm[i]
     n = length = uint64(lay.row[i])
     run = lay.rested[z] if z >= 0 else 1
     runs = lay.sizes[z] if z >= 0 else 1
@@ -244,12 +244,11 @@ def sweep_task(
             which[s] = at
             if face and s + 1 < size:
                 continue
-            if descending is not None:
-                if solving:
-                    propagate(target, here, cells, out, which, size, run, runs, loop, chances,
-                              rewards, radii, own_color, own_stored, extended, gain, weights,
-                              order, now_values)  # fmt: skip
-                    continue
+            if descending is not None and solving:
+                propagate(target, here, cells, out, which, size, run, runs, loop, chances, rewards,
+                          radii, own_color, own_stored, extended, gain, weights, order,
+                          now_values)  # fmt: skip
+                continue
             for k in range(0 if face else s, s + 1):
                 row = here + k * cells
                 if want_bounds:
