@@ -5,6 +5,9 @@ change, so the values of one outcome are consecutive in memory and every loop ha
 Rows are named by (array, offset): slices would count references, which threads then fight over.
 Offsets are unsigned: numba then drops its check for negative indices, and the loops vectorise.
 
+Functions for two outcomes have no branches and are inlined: elsewhere numba counts the references
+of all arrays at every call, which costs as much as a row of a hundred cells.
+
 The optimistic backups maximise over all laws q with ||q - p||_1 <= radius (extended value
 iteration): radius/2 of the mass moves to the best outcome, taken from the worst ones upwards.
 """
