@@ -10,7 +10,10 @@ from benchmarks.measure import goal_table
 __all__ = ["SECTIONS", "page", "section"]
 
 # Peers come last: a crash inside one of them would end the run.
-SECTIONS = ("sweeps", "extended", "large", "replan", "playing", "startup", "growth", "peers")
+SECTIONS = (
+    "sweeps", "extended", "large", "replan", "playing", "startup", "experiments", "reports",
+    "growth", "peers",
+)  # fmt: skip
 
 
 def page(record: dict[str, Any]) -> str:

@@ -255,6 +255,7 @@ def test_an_interrupt_shows_what_was_reached(tmp_path):
     got = json.loads(out)
     assert got["interrupted"] is True
     assert 0 < got["steps"] < got["horizon"] == 10**11
+    assert got["steps"] == sum(got["pulls"])
     assert got["mean_reward"] == pytest.approx(0.5, abs=0.2)
     assert got["regret"] == pytest.approx(got["gain"] * got["steps"] - got["total_reward"])
 

@@ -22,9 +22,9 @@ FLOORS = [
     {"_iteration"},
     {"_convergence"},
     {"solver"},
-    {"certificate", "planning", "evaluation", "diameter", "indices"},
+    {"certificate", "planning", "evaluation", "diameter", "indices", "suites"},
     {"learners", "simulation"},
-    {"experiments", "data"},
+    {"experiments", "data", "paper"},
     {"report", "service", "integrations"},
     {"cli"},
 ]

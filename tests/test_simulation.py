@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+import threading
+from itertools import islice, pairwise
+from time import sleep
 
 import numpy as np
 import pytest
@@ -105,6 +107,36 @@ def test_a_path_does_not_depend_on_blocks_horizon_or_other_arms():
     assert np.array_equal(rewards, third[1][:2])
     assert not np.array_equal(states[0], states[1])
     assert not np.array_equal(states, path_of(BanditWorld(Bandit([arm, arm]), 12), 1000)[0])
+
+
+@pytest.mark.parametrize(("size", "threads"), [(64, "2"), (1000, "2"), (64, "1")])
+def test_a_path_drawn_ahead_is_the_same_and_stays_while_it_is_used(size, threads, monkeypatch):
+    arm = Arm(THREE.transitions, THREE.rewards, reward_noise="bernoulli")
+    world = BanditWorld(Bandit([arm, arm]), 11)
+    states, rewards = path_of(world, 1000, 100)
+    monkeypatch.setenv("RESTIVE_THREADS", threads)
+    monkeypatch.setattr("restive.simulation.worlds.AHEAD_FROM", 1)
+    before = threading.active_count()
+    begin, most = 0, 0
+    for path, paid in world.stream(1000, size):
+        sleep(0.002)  # time enough for the next block to be drawn
+        part = slice(begin, begin + path.shape[1])
+        assert np.array_equal(path, states[:, part])
+        assert np.array_equal(paid, rewards[:, part])
+        begin, most = part.stop, max(most, threading.active_count())
+    assert begin == 1000
+    assert most == before + (threads == "2" and size < 1000)
+    assert threading.active_count() == before
+
+
+def test_a_path_drawn_ahead_may_be_left_early(monkeypatch):
+    monkeypatch.setenv("RESTIVE_THREADS", "2")
+    before = threading.active_count()
+    stream = BanditWorld(example1(), 2).stream(10**9)
+    assert next(stream)[0].shape == (2, 1 << 16)
+    assert threading.active_count() == before + 1
+    stream.close()
+    assert threading.active_count() == before
 
 
 def test_seeds_of_every_kind_and_their_record():
@@ -211,7 +243,7 @@ def test_gaps_and_rewards_add_up_as_step_by_step(with_table, monkeypatch):
     states, rewards = path_of(BanditWorld(bandit, 8), 600)
     pulls = np.random.default_rng(0).integers(0, 3, 600)
     at = marks(600)
-    gaps, sums = GapSum(found, at), RewardSum(at)
+    gaps, sums = GapSum(found, at), RewardSum(at, 3)
     for begin in range(0, 600, 250):
         part = slice(begin, begin + 250)
         gaps.add(pulls[part], states[:, part], rewards[:, part])
@@ -219,6 +251,7 @@ def test_gaps_and_rewards_add_up_as_step_by_step(with_table, monkeypatch):
     curve, end = naive_gap_curve(found, pulls, states, rewards)
     assert np.allclose(gaps.curve, curve[at - 1], atol=1e-9)
     assert np.allclose(sums.curve, np.cumsum(rewards[pulls, np.arange(600)])[at - 1])
+    assert sums.pulled.tolist() == [int((pulls == arm).sum()) for arm in range(3)]
     complete = next(t for t in range(600) if len(set(pulls[: t + 1])) == 3) + 1
     _, start = naive_gap_curve(found, pulls[:complete], states, rewards)
     assert gaps.boundary == pytest.approx(end - start, abs=1e-9)
@@ -275,6 +308,35 @@ def test_a_plan_for_the_step_after_the_run_is_no_episode_of_it():
         assert run.episodes == tuple(s for s in learner.episodes if s <= horizon)
         idle += learner.episodes[-1] == horizon + 1
     assert idle > 5
+
+
+class Ending(BanditWorld):
+    """A world that is over after some blocks of 100 steps."""
+
+    left = 0
+
+    def stream(self, horizon, size=100):
+        return islice(super().stream(horizon, size), self.left)
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 7])
+def test_curves_end_with_the_last_step_of_a_world_that_ends_early(blocks):
+    bandit = example1(0.1)
+    found = plan(bandit)
+    world = Ending(bandit, 4)
+    world.left = blocks
+    run = play(make_learner("round-robin", bandit, None), world, 10_000, plan=found)
+    curves = (run.times, run.rewards, run.regret, run.gap_regret, run.weak_regret)
+    if not blocks:
+        assert [len(curve) for curve in curves] == [0] * 5
+        return
+    whole = play(make_learner("round-robin", bandit, None), BanditWorld(bandit, 4), 100 * blocks,
+                 plan=found)  # fmt: skip
+    theirs = (whole.times, whole.rewards, whole.regret, whole.gap_regret, whole.weak_regret)
+    assert [curve[-1] for curve in curves] == [curve[-1] for curve in theirs]
+    assert run.times[-1] == 100 * blocks
+    assert (np.diff(run.times) > 0).all()
+    assert (run.total_reward, run.pulls) == (whole.total_reward, whole.pulls)
 
 
 def test_play_refuses_what_does_not_fit():

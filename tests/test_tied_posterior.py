@@ -247,14 +247,14 @@ def walk(posterior, counts, steps, seed):
         (MIXED, ChainPosterior(nudges=0)),  # imputing alone
         (EVEN, ChainPosterior()),
         (LONG, ChainPosterior()),
-        (LONG, ChainPosterior(prior=1.0, sweeps=1, nudges=2)),
+        (LONG, ChainPosterior(mass=2.0, sweeps=1, nudges=2)),
         ({}, ChainPosterior()),
     ],
     ids=["mixed", "mixed, no nudges", "even ages", "long gaps", "uniform prior", "no data"],
 )
 def test_draws_for_two_states_have_the_posterior_law(data, posterior):
     drawn = walk(posterior, counts_of(data), 8_000, 12)
-    compare(drawn, on_grid(data, posterior.prior))
+    compare(drawn, on_grid(data, posterior.mass / 2))
 
 
 def test_nudges_alone_leave_the_posterior_unchanged():
@@ -282,7 +282,7 @@ def test_draws_for_three_states_have_the_posterior_law():
     """Against the prior weighted by the likelihood; two thirds of the data at even ages."""
     data = {(0, 2, 1): 4, (0, 2, 0): 2, (1, 4, 2): 3, (2, 2, 0): 4, (1, 1, 2): 2, (2, 5, 1): 3}
     counts = np.zeros((3, 5, 3), dtype=np.int64)
-    prior = np.random.default_rng(15).dirichlet(np.full(3, 0.5), (600_000, 3))
+    prior = np.random.default_rng(15).dirichlet(np.full(3, 1 / 3), (600_000, 3))
     log = np.zeros(len(prior))
     for (s, n, e), many in data.items():
         counts[s, n - 1, e] = many

@@ -11,13 +11,24 @@ from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 
-from verification import Check, Finding, Settings, calibration, learning, planning
+from verification import (
+    Check,
+    Finding,
+    Settings,
+    bands,
+    calibration,
+    experiments,
+    learning,
+    planning,
+)
 
 # name of the check -> function; a module's name on the command line stands for all of its checks
 MODULES: dict[str, dict[str, Check]] = {
     "planning": planning.CHECKS,
     "learning": learning.CHECKS,
     "calibration": calibration.CHECKS,
+    "bands": bands.CHECKS,
+    "experiments": experiments.CHECKS,
 }
 
 

@@ -86,7 +86,7 @@ def chain_ranks(posterior: ChainPosterior, size: int, seed: int) -> Ints:
     truth itself, a sampler that never moved would pass.
     """
     rng = np.random.default_rng([seed, size, 41])
-    prior = np.full(size, posterior.prior)
+    prior = np.full(size, posterior.mass / size)
     truth = np.maximum(rng.dirichlet(prior, size), 1e-300)
     counts = observe(truth, rng)
     chain = np.maximum(rng.dirichlet(prior, size), 1e-300)

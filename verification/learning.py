@@ -3,103 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy.stats import binom
 
-from restive.bandit import Bandit
-from restive.learners.builders import restless_inputs
-from restive.learners.restless import COLORED_UCRL2
 from restive.learners.tied_optimism import TIED_OPTIMISM
-from restive.planning import plan
-from restive.problems import random_problem
-from restive.simulation import BanditWorld, StructuredWorld, play
-from restive.structured import StructuredMDP
-from restive.theory import episodes_bound
-from verification import ALPHA, Check, Finding, Settings, judge
-from verification.audits import AuditedMDP, AuditedPublished, AuditedTied
+from restive.paper.audits import Audited, audit_bandit, audit_mdp
+from restive.paper.cases import small_bandit, small_mdp
+from restive.paper.criteria import DELTA
+from restive.paper.estimates import most_failures
+from verification import Check, Finding, Settings, judge
+from verification.audits import AuditedTied
 from verification.growth import check_extensions, check_lower_bound, check_slope, spread
 
-__all__ = ["CHECKS", "most_failures"]
+__all__ = ["CHECKS", "Audited", "most_failures", "small_bandit", "small_mdp"]
 
-DELTA = 0.05
 STEPS = 3000
 
 
-@dataclass(frozen=True)
-class Audited:
-    """One run: did the sets hold all the time, how close was it, episodes, optimism."""
-
-    held: bool
-    closest: float
-    margin: float
-    episodes: int
-    allowed: float
-
-
-def most_failures(runs: int, delta: float = DELTA, alpha: float = ALPHA) -> int:
-    """Failures that runs with failure probability delta exceed with probability alpha at most.
-
-    >>> most_failures(1000)
-    77
-    """
-    return int(binom.isf(alpha, runs, delta))
-
-
-def small_bandit(seed: int) -> Bandit:
-    """Two arms of two and three states with noisy rewards, another bandit for every seed."""
-    return random_problem(2, [2, 3], np.random.default_rng([seed, 17]), reward_noise="bernoulli")
-
-
-def small_mdp(seed: int) -> StructuredWorld:
-    """Six states, two actions, four colors, three outcomes; pairs of a color differ by up to 0.1.
-
-    Every outcome is possible and the first leads to the next state, so all states communicate.
-    """
-    rng = np.random.default_rng([seed, 23])
-    states, actions, outcomes, colors = 6, 2, 3, 4
-    coloring = rng.integers(0, colors, (states, actions))
-    coloring.ravel()[:colors] = np.arange(colors)
-    successors = np.empty((states, actions, outcomes), dtype=np.int64)
-    for s, a in np.ndindex(states, actions):
-        others = rng.permutation([y for y in range(states) if y != (s + 1) % states])
-        successors[s, a] = [(s + 1) % states, *others[: outcomes - 1]]
-    laws = rng.dirichlet(np.ones(outcomes), colors)[coloring]
-    laws = 0.95 * laws + 0.05 * rng.dirichlet(np.ones(outcomes), (states, actions))
-    means = 0.95 * rng.random(colors)[coloring] + 0.05 * rng.random((states, actions))
-    return StructuredWorld(StructuredMDP(coloring, successors), laws, means, seed)
-
-
 def run_published(seed: int) -> Audited:
-    return _run_bandit(seed, AuditedPublished, COLORED_UCRL2)
+    return audit_bandit(seed, STEPS)
 
 
 def run_tied(seed: int) -> Audited:
-    return _run_bandit(seed, AuditedTied, TIED_OPTIMISM)
-
-
-def _run_bandit(seed: int, kind: type[AuditedPublished], method: Any) -> Audited:
-    bandit = small_bandit(seed)
-    gain = plan(bandit, 1e-5).gain_lower
-    learner = kind(restless_inputs(bandit, STEPS, DELTA), method, bandit, gain)
-    run = play(learner, BanditWorld(bandit, seed), STEPS)
-    learner.finish()
-    return _summary(learner, run.replans, learner.representation.n_colors)
+    return audit_bandit(seed, STEPS, AuditedTied, TIED_OPTIMISM)
 
 
 def run_mdp(seed: int) -> Audited:
-    world = small_mdp(seed)
-    learner = AuditedMDP(world, delta=DELTA)
-    run = play(learner, world, STEPS)
-    learner.finish()
-    return _summary(learner, run.replans, world.mdp.n_colors)
-
-
-def _summary(learner: Any, episodes: int, colors: int) -> Audited:
-    audit = learner.audit
-    return Audited(audit.held, audit.closest, audit.margin, episodes, episodes_bound(STEPS, colors))
+    return audit_mdp(seed, STEPS)
 
 
 def _coverage(

@@ -13,7 +13,7 @@ from restive.bandit import Arm, Bandit
 from restive.errors import Fault, ProblemError
 from restive.file_model import ProblemFile, RepeatedKeys, bandit_from, shared_names, shown
 
-__all__ = ["dump_problem", "load_problem", "parse_problem", "problem_schema"]
+__all__ = ["dump_problem", "load_problem", "parse_problem", "problem_schema", "read_document"]
 
 Format = Literal["toml", "json"]
 
@@ -40,6 +40,12 @@ def parse_problem(text: str, format: Format = "toml", source: str = "<string>") 
     1
     """
     return bandit_from(_decoded(text, _checked_format(format), source), source)
+
+
+def read_document(path: str | Path) -> Any:
+    """What a TOML or JSON file holds, problem or not; raises as ``load_problem`` does."""
+    text, form = _read(Path(path))
+    return _decoded(text, form, str(path))
 
 
 def problem_schema() -> dict[str, Any]:

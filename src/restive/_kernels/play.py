@@ -8,11 +8,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from restive._kernels.lookup import optimistic_sum, successor
+from restive._kernels.lookup import optimistic_sum
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Rows = NDArray[np.uint32]
 
-END, LIMIT, UNKNOWN = 0, 1, 2  # why an episode's loop returned
+END, LIMIT, UNKNOWN, FULL = 0, 1, 2, 3  # why an episode's loop returned
+NOWHERE = np.uint32(2**32 - 1)  # no row
+_1, _2 = np.uint64(1), np.uint64(2)
 
 
 class Moves(NamedTuple):
@@ -26,48 +30,29 @@ class Moves(NamedTuple):
     offset: Ints  # (K, C)
     older: Ints  # (C,) color after one step of rest
     seen: Ints  # (K, B) color of an arm just seen in a state
+    sizes: Ints  # (K,) number of states
+    stride: Ints  # (K,) from the place where an arm was just seen in a state to that of the next
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
-def chain_path(heights, start, means, uniforms, state, states, rewards):
-    """A chain by inversion: states[t] is drawn from heights[state], the first one from ``start``.
+class Laws(NamedTuple):
+    """What a pull of each color does: mean reward, law over the states, L1 radius around it."""
 
-    state: the one before the path, or -1. heights: (S, S) cumulative rows. rewards[t] is the mean
-    reward of states[t]. Returns the last state.
+    rewards: Floats  # (C,)
+    chances: Floats  # (C, B)
+    radii: Floats  # (C,)
+
+
+class Graph(NamedTuple):
+    """The information states met under one policy, a row for each, linked by what is seen next.
+
+    A row holds the arm to pull, the pull's color, the row that follows each label of a path
+    (NOWHERE until it is needed), the arm pulled last and the colors of all arms.
     """
-    if len(means) == 2:
-        return _two_state_path(heights, start, means, uniforms, state, states, rewards)
-    for t in range(len(uniforms)):
-        u = uniforms[t]
-        k = 0
-        if state < 0:
-            while u >= start[k]:
-                k += 1
-        else:
-            while u >= heights[state, k]:
-                k += 1
-        state = k
-        states[t] = k
-        rewards[t] = means[k]
-    return state
 
-
-@njit(cache=True, error_model="numpy")
-def _two_state_path(heights, start, means, uniforms, state, states, rewards):
-    """The same for two states, where both rows are compared before the state is known."""
-    from_0, from_1 = heights[0, 0], heights[1, 0]
-    mean_0, mean_1 = means[0], means[1]
-    for t in range(len(uniforms)):
-        u = uniforms[t]
-        if state < 0:
-            state = 1 if u >= start[0] else 0
-        else:
-            after_0 = u >= from_0
-            after_1 = u >= from_1
-            state = (after_1 if state else after_0) + 0
-        states[t] = state
-        rewards[t] = mean_1 if state else mean_0
-    return state
+    row: Rows  # (places,) where the row of each begins, or NOWHERE
+    rows: Rows  # all rows, one after the other
+    used: Ints  # (1,) length of the rows in use
+    width: int
 
 
 @njit(cache=True, error_model="numpy")
@@ -80,73 +65,110 @@ def place_of(moves, last, seen):
 
 
 @njit(cache=True, error_model="numpy")
-def worths(values, lay, tab, extended, last, seen):
+def worths(values, moves, laws, extended, seen):
     """Value of pulling each arm, shape (K,)."""
     count = len(seen)
-    states, ages = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-    for arm in range(count):
-        states[arm] = (seen[arm] - lay.colors[arm]) // lay.stored[arm]
-        ages[arm] = (seen[arm] - lay.colors[arm]) % lay.stored[arm]
     out = np.empty(count)
     for arm in range(count):
-        color, size = seen[arm], lay.sizes[arm]
-        start = successor(lay, last, states, ages, arm)
-        stride = lay.state_stride[arm, arm]
-        out[arm] = tab.rewards[color]
+        color, size, stride = seen[arm], moves.sizes[arm], moves.stride[arm]
+        start = moves.block[arm]  # the successor's place, but for the state found
+        for other in range(count):
+            after = moves.seen[arm, 0] if other == arm else moves.older[seen[other]]
+            start += moves.offset[arm, after]
+        out[arm] = laws.rewards[color]
         if extended:
-            out[arm] += optimistic_sum(values, start, stride, tab.chances, color, size,
-                                       tab.radii[color])  # fmt: skip
+            out[arm] += optimistic_sum(values, start, stride, laws.chances, color, size,
+                                       laws.radii[color])  # fmt: skip
         else:
             for s in range(size):
-                out[arm] += tab.chances[color, s] * values[start + s * stride]
+                out[arm] += laws.chances[color, s] * values[start + s * stride]
     return out
 
 
 @njit(cache=True, error_model="numpy")
-def greedy(values, lay, tab, extended, last, seen):
+def greedy(values, moves, laws, extended, seen):
     """The arm worth most, the first of several."""
-    return np.argmax(worths(values, lay, tab, extended, last, seen))
+    return np.argmax(worths(values, moves, laws, extended, seen))
+
+
+@njit(cache=True, error_model="numpy")
+def _row_of(values, moves, laws, extended, policy, graph, last, seen):
+    """Where the row of a state begins, made if need be; NOWHERE if there is no room."""
+    place = place_of(moves, last, seen)
+    width, count, row = graph.width, len(seen), graph.used[0]
+    if graph.row[place] != NOWHERE:
+        return graph.row[place]
+    if row + width > len(graph.rows):
+        return NOWHERE
+    if policy[place] < 0:
+        policy[place] = greedy(values, moves, laws, extended, seen)
+    cells = graph.rows[row : row + width]
+    cells[0], cells[1] = policy[place], seen[policy[place]]
+    cells[2 : width - count - 1] = NOWHERE
+    cells[width - count - 1] = last
+    for arm in range(count):
+        cells[width - count + arm] = seen[arm]
+    graph.used[0], graph.row[place] = row + width, row
+    return graph.row[place]
+
+
+@njit(cache=True, error_model="numpy")
+def _row_after(values, moves, laws, extended, policy, graph, row, outcome):
+    """Where the row of the state begins that an outcome leads to."""
+    count = len(moves.sizes)
+    cells = graph.rows[row : row + graph.width]
+    seen = np.empty(count, dtype=np.int64)
+    for arm in range(count):
+        seen[arm] = moves.older[cells[graph.width - count + arm]]
+    pull = np.int64(cells[0])
+    seen[pull] = moves.seen[pull, outcome]
+    return _row_of(values, moves, laws, extended, policy, graph, pull, seen)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def episode(values, lay, tab, extended, moves, policy, limits, visits, outcomes, paid, names, shown,
+def episode(values, moves, laws, extended, policy, graph, limits, visits, outcomes, paid, names,
             path, rewards, pulls, begin, end, last, seen, pulled):  # fmt: skip
     """Follow the greedy policy until a color's visits reach their limit, or the path ends.
 
-    policy: int8 per place, -1 where nothing was computed yet. names, shown: (K, labels) number of
-    each label of the path and color of an arm that has just shown it, -1 if unknown. Counts, colors
-    and the step of each arm's last pull are updated in place. Returns (step, last, why): the loop
-    stops before a pull that is over the limit, and before one that shows an unknown state.
+    policy: int8 per place, -1 where nothing was computed yet. names: (K, labels) number of each
+    label of the path, -1 if unknown. Counts, colors and the step of each arm's last pull are
+    updated in place. Returns (step, last, why): the loop stops before a pull that is over the
+    limit, before one that shows an unknown state, and where the graph has no room.
     """
-    block, offset, older = moves.block, moves.offset, moves.older
-    count = len(seen)
-    for step in range(begin, end):
-        place = block[last]
-        for arm in range(count):
-            place += offset[last, seen[arm]]
-        pull = np.int64(policy[place])
-        if pull < 0:
-            pull = greedy(values, lay, tab, extended, last, seen)
-            policy[place] = pull
-        # the next step waits for the next state: find it first, count afterwards
-        label = path[pull, step]
-        after = shown[pull, label]
-        color = seen[pull]
-        if visits[color] >= limits[color]:
-            return step, last, LIMIT
-        if after < 0:
-            return step, last, UNKNOWN
-        for arm in range(count):
-            seen[arm] = older[seen[arm]]
-        seen[pull] = after
-        last = pull
+    rows, step, why = graph.rows, begin, END
+    row = _row_of(values, moves, laws, extended, policy, graph, last, seen)
+    if row == NOWHERE:
+        return begin, last, FULL
+    while step < end:
+        # Each step waits for the row that the one before it found, so that comes first. All its
+        # indices are unsigned: a negative one would count from the end, and checks take time.
+        pull, color = rows[row], rows[row + _1]
+        label = np.uint64(path[pull, np.uint64(step)])
+        after = rows[row + _2 + label]
         outcome = names[pull, label]
+        if visits[color] >= limits[color]:
+            why = LIMIT
+            break
+        if after == NOWHERE:
+            if outcome < 0:
+                why = UNKNOWN
+                break
+            after = _row_after(values, moves, laws, extended, policy, graph, row, outcome)
+            if after == NOWHERE:
+                why = FULL
+                break
+            rows[row + _2 + label] = after
+        row = after
         visits[color] += 1
-        outcomes[color, outcome] += 1
-        paid[color, outcome] += rewards[pull, step]
-        pulls[step] = pull
+        outcomes[color, np.uint64(outcome)] += 1
+        paid[color, np.uint64(outcome)] += rewards[pull, np.uint64(step)]
+        pulls[np.uint64(step)] = pull
         pulled[pull] = step
-    return end, last, END
+        step += 1
+    ends = np.int64(row) + graph.width - len(seen)
+    for arm in range(len(seen)):
+        seen[arm] = rows[ends + arm]
+    return step, np.int64(rows[ends - 1]), why
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -174,65 +196,3 @@ def pair_episode(colors, successors, policy, limits, visits, outcomes, paid, hei
         pulls[step], rewards[step] = pull, reward
         state = after
     return end, state, END
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def add_up(pulls, rewards, total, begin, marks, mark, out):
-    """Running sum of the rewards of the arms pulled, written down at the steps in ``marks``.
-
-    begin: steps before this block. Returns the sum and the next mark.
-    """
-    for step in range(len(pulls)):
-        total += rewards[pulls[step], step]
-        if mark < len(marks) and begin + step + 1 == marks[mark]:
-            out[mark] = total
-            mark += 1
-    return total, mark
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def add_gaps(values, lay, tab, moves, table, pulls, path, rewards, gain, total, begin, marks, mark,
-             out, last, seen):  # fmt: skip
-    """Running sum of the pulls' gaps, as ``add_up``; seen[arm] = -1 where it was never pulled.
-
-    Until every arm has been seen a step counts gain - reward. table: (places, K) of gaps, NaN where
-    nothing was computed yet, or empty: then they are computed anew each time. Returns the sum, the
-    next mark, the arm pulled last and the value of the first complete information state, NaN if
-    that was before this block.
-    """
-    block, offset, older, fresh = moves.block, moves.offset, moves.older, moves.seen
-    count, stored = len(seen), len(table) > 0
-    first = np.nan
-    begin += 1  # steps count from 1
-    next_mark = marks[mark] if mark < len(marks) else -1
-    unseen = np.sum(seen < 0)
-    for step in range(len(pulls)):
-        pull = pulls[step]
-        if unseen > 0:
-            total += gain - rewards[pull, step]
-            unseen -= seen[pull] < 0
-            for arm in range(count):
-                seen[arm] = older[seen[arm]] if seen[arm] >= 0 else -1
-            seen[pull] = fresh[pull, path[pull, step]]
-            if unseen == 0:
-                first = values[place_of(moves, pull, seen)]
-        else:
-            place = block[last]
-            for arm in range(count):
-                place += offset[last, seen[arm]]
-            gap = table[place, pull] if stored else np.nan
-            if np.isnan(gap):
-                worth = worths(values, lay, tab, False, last, seen)
-                gap = worth.max() - worth[pull]
-                if stored:
-                    table[place, pull] = gap
-            for arm in range(count):
-                seen[arm] = older[seen[arm]]
-            seen[pull] = fresh[pull, path[pull, step]]
-            total += gap
-        last = pull
-        if begin + step == next_mark:
-            out[mark] = total
-            mark += 1
-            next_mark = marks[mark] if mark < len(marks) else -1
-    return total, mark, last, first

@@ -9,17 +9,113 @@ from restive._kernels.play import END, LIMIT, UNKNOWN, greedy, place_of
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
+def multiply(one, other, product):
+    """product = one @ other, for matrices too small for BLAS."""
+    size = len(one)
+    for i in range(size):
+        for j in range(size):
+            total = 0.0
+            for k in range(size):
+                total += one[i, k] * other[k, j]
+            product[i, j] = total
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
 def fill_powers(chain, powers):
     """powers[n - 1] = chain^n for as many n as there is room for."""
-    size = len(chain)
     powers[0] = chain
     for n in range(1, len(powers)):
-        for i in range(size):
-            for j in range(size):
-                total = 0.0
-                for k in range(size):
-                    total += powers[n - 1, i, k] * chain[k, j]
-                powers[n, i, j] = total
+        multiply(powers[n - 1], chain, powers[n])
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def distance(one, other):
+    """Largest L1 distance between rows of the same number."""
+    most = 0.0
+    for i in range(len(one)):
+        total = 0.0
+        for j in range(len(one)):
+            total += abs(one[i, j] - other[i, j])
+        most = max(most, total)
+    return most
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def lasso(chain, error, caps, doublings):
+    """Smallest cap in ``caps``, and loop of at most S ages, from which on powers repeat.
+
+    Row by row P^cap is within ``error`` in L1 of P^(cap + loop) and of P^(cap + 2^doublings loops).
+    If no cap will do, the largest, with the loop that fits best there.
+    """
+    size = len(chain)
+    powers = np.empty((caps[-1] + size, size, size))
+    fill_powers(chain, powers[:size])
+    far = powers[:size].copy()
+    beyond, squared = np.empty((size, size)), np.empty((size, size))
+    for loop in range(size):
+        for _ in range(doublings):
+            multiply(far[loop], far[loop], squared)
+            far[loop] = squared
+    filled, nearest, best = size, np.inf, 0
+    for cap in caps:
+        for n in range(filled, cap + size):
+            multiply(powers[n - 1], chain, powers[n])
+        filled = cap + size
+        here, nearest = powers[cap - 1], np.inf
+        for loop in range(size):
+            near = distance(powers[cap + loop], here)
+            if near < nearest:
+                nearest, best = near, loop
+            if near <= error:
+                multiply(here, far[loop], beyond)
+                if distance(beyond, here) <= error:
+                    return cap, loop + 1
+    return caps[-1], best + 1
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def mirror(chain, image):
+    """Write 2 Pi - P to ``image``, rows summing to 1; False if it is no chain (see tied_posterior).
+
+    Pi, the stationary law, by Grassmann, Taksar and Heyman.
+    """
+    size = len(chain)
+    law = np.zeros(size)
+    work = np.maximum(chain, 1e-300)
+    for k in range(size - 1, 0, -1):
+        out = work[k, :k].sum()
+        for i in range(k):
+            work[i, k] /= out
+            for j in range(k):
+                work[i, j] += work[i, k] * work[k, j]
+    law[0] = total = 1.0
+    for k in range(1, size):
+        for i in range(k):
+            law[k] += law[i] * work[i, k]
+        total += law[k]
+    for i in range(size):
+        row = 0.0
+        for j in range(size):
+            image[i, j] = 2.0 * law[j] / total - chain[i, j]
+            if image[i, j] <= 0.0:
+                return False
+            row += image[i, j]
+        for j in range(size):
+            image[i, j] /= row
+    return True
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def log_posterior(chain, counts, prior):
+    """Log density of ``chain`` given the counts, up to a constant; Dirichlet(prior, ...) rows."""
+    size = len(chain)
+    powers = np.empty((counts.shape[1], size, size))
+    fill_powers(chain, powers)
+    law = 0.0
+    for i in range(size):
+        for j in range(size):
+            law += np.log(max(chain[i, j], 1e-300))
+    return log_likelihood(counts, powers) + (prior - 1.0) * law
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -133,7 +229,7 @@ def update(chain, counts, prior, rng, sweeps, nudges):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def tied_episode(values, lay, tab, moves, policy, seen, gaps, limits, paid, names, path, rewards,
+def tied_episode(values, moves, laws, policy, seen, gaps, limits, paid, names, path, rewards,
                  pulls, begin, end, steps, last, states, seen_at):  # fmt: skip
     """Follow the greedy policy along a path, counting every pull under its true age.
 
@@ -148,7 +244,7 @@ def tied_episode(values, lay, tab, moves, policy, seen, gaps, limits, paid, name
         place = place_of(moves, last, seen)
         pull = np.int64(policy[place])
         if pull < 0:
-            pull = greedy(values, lay, tab, False, last, seen)
+            pull = greedy(values, moves, laws, False, seen)
             policy[place] = pull
         if limits[pull] <= 0:
             return step, last, LIMIT

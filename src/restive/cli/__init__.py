@@ -273,4 +273,8 @@ def _print_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False))
 
 
+from restive.cli import compare as _compare  # noqa: E402, F401  (registers its command)
 from restive.cli import learn as _learn  # noqa: E402, F401  (registers its commands; needs the above)
+from restive.cli import paper as _paper  # noqa: E402, F401  (registers its command)
+from restive.cli import report as _report  # noqa: E402, F401  (registers its command)
+from restive.cli import suite as _suite  # noqa: E402, F401  (registers its command)

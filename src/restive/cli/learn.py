@@ -130,12 +130,11 @@ def _yardsticks(bandit: Bandit, plan: Plan | None, why: str) -> dict[str, Any]:
 
 
 def _outcome(run: Run, reached: int) -> dict[str, Any]:
-    """The run's numbers at its end, or at the last point of its curves that was reached."""
-    points = int((run.times <= reached).sum())
-    steps = int(run.times[points - 1]) if points else 0
+    """The run's numbers at its end, ``reached`` steps after its beginning."""
+    steps = reached
 
     def last(curve: Any) -> float | None:
-        return None if curve is None or not points else float(curve[points - 1])
+        return None if curve is None or not steps else float(curve[-1])
 
     total = last(run.rewards)
     return {

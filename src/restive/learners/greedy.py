@@ -14,14 +14,16 @@ from restive.representation import Representation
 from restive.structured import Parameters
 
 if TYPE_CHECKING:
-    from restive._kernels.play import Moves
+    from restive._kernels.play import Graph, Laws, Moves
 
-__all__ = ["GreedyPolicy", "Sight", "moves_of"]
+__all__ = ["GreedyPolicy", "Sight", "laws_of", "moves_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NEVER = -1
+ROWS = 1 << 10  # information states that a graph has room for at first
+MOST_CELLS = 1 << 26  # of a graph's rows; then it is begun anew
 
 
 class Sight:
@@ -80,7 +82,18 @@ def moves_of(rep: Representation) -> Moves:
             offset[last, grid] = states * lay.state_stride[last, arm]
             if arm != last:
                 offset[last, grid] += (ages - lay.first[arm]) * lay.age_stride[last, arm]
-    return Moves(lay.block, offset, older, seen)
+    stride = np.ascontiguousarray(np.diagonal(lay.state_stride))
+    return Moves(lay.block, offset, older, seen, np.array(rep.sizes), stride)
+
+
+def laws_of(parameters: Parameters) -> Laws:
+    """Parameters per color as the compiled loops read them."""
+    from restive._kernels.play import Laws
+
+    rewards = np.ascontiguousarray(parameters.optimistic_rewards, dtype=np.float64)
+    chances = np.ascontiguousarray(parameters.probabilities, dtype=np.float64)
+    radii = np.zeros(len(rewards)) if parameters.radii is None else parameters.radii
+    return Laws(rewards, chances, np.ascontiguousarray(radii, dtype=np.float64))
 
 
 class GreedyPolicy:
@@ -90,20 +103,19 @@ class GreedyPolicy:
     """
 
     def __init__(self, rep: Representation, values: Floats, parameters: Parameters) -> None:
-        from restive._iteration import row_tables
-
         self.rep = rep
         self.values = values
         self._moves = moves_of(rep)
-        self._tables = row_tables(rep, parameters)
+        self._laws = laws_of(parameters)
         self._extended = parameters.radii is not None
         self._known = np.full(len(values), NEVER, dtype=np.int8)
+        self._graph: Graph | None = None
+        self._names = np.zeros((0, 0), dtype=np.int64)  # that the graph was made for
 
     def arguments(self, sight: Sight) -> tuple[Any, ...]:
         """What another compiled loop needs to follow the policy from where ``sight`` is."""
         return (
-            self.values, self.rep.layout, self._tables, self._moves, self._known,
-            self._colors(sight),
+            self.values, self._moves, self._laws, self._known, self._colors(sight),
         )  # fmt: skip
 
     def color(self, sight: Sight, arm: int) -> int:
@@ -121,7 +133,7 @@ class GreedyPolicy:
         place = self._moves.block[sight.last] + self._moves.offset[sight.last, seen].sum()
         if self._known[place] == NEVER:
             self._known[place] = play.greedy(
-                self.values, self.rep.layout, self._tables, self._extended, sight.last, seen
+                self.values, self._moves, self._laws, self._extended, seen
             )
         return int(self._known[place])
 
@@ -136,13 +148,16 @@ class GreedyPolicy:
         from restive._kernels import play
 
         seen, pulled = self._colors(sight), np.full(self.rep.n_arms, NEVER)
-        own = np.take_along_axis(self._moves.seen, np.maximum(names, 0), axis=1)
-        shown = np.where(names < 0, NEVER, own)
-        step, last, why = play.episode(
-            self.values, self.rep.layout, self._tables, self._extended, self._moves, self._known,
-            limits, counts.visits, counts.outcomes, counts.rewards, names, shown, path, rewards,
-            pulls, begin, end, sight.last, seen, pulled,
-        )  # fmt: skip
+        step, last, why = begin, sight.last, play.FULL
+        graph = self._graph_of(names)
+        while why == play.FULL:
+            step, last, why = play.episode(
+                self.values, self._moves, self._laws, self._extended, self._known, graph, limits,
+                counts.visits, counts.outcomes, counts.rewards, names, path, rewards, pulls, step,
+                end, last, seen, pulled,
+            )  # fmt: skip
+            if why == play.FULL:
+                graph = self._graph = _grown(graph)
         for arm in np.flatnonzero(pulled != NEVER):
             sight.seen_at[arm] = sight.steps + int(pulled[arm]) - begin + 1
         sight.steps += step - begin
@@ -150,3 +165,31 @@ class GreedyPolicy:
         sight.states = ((seen - lay.colors) // lay.stored).tolist()
         sight.last = int(last)
         return int(step), int(why)
+
+    def _graph_of(self, names: Ints) -> Graph:
+        """The states met so far; none if the labels were numbered in another way."""
+        from restive._kernels.play import NOWHERE, Graph
+
+        if self._graph is None or not np.array_equal(names, self._names):
+            width = 3 + names.shape[1] + self.rep.n_arms
+            self._names = names
+            self._graph = Graph(
+                np.full(len(self.values), NOWHERE),
+                np.empty(min(ROWS, len(self.values)) * width, dtype=np.uint32),
+                np.zeros(1, dtype=np.int64),
+                width,
+            )
+        return self._graph
+
+
+def _grown(graph: Graph) -> Graph:
+    """Room for twice as many rows, or where that would be too many for none of the old ones."""
+    from restive._kernels.play import NOWHERE
+
+    length = 2 * len(graph.rows)
+    if length > MOST_CELLS:
+        graph.row[:], graph.used[:] = NOWHERE, 0
+        return graph
+    rows = np.empty(length, dtype=np.uint32)
+    rows[: len(graph.rows)] = graph.rows
+    return graph._replace(rows=rows)

@@ -17,36 +17,53 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ChainPosterior:
-    """Posterior of P given counts N(s, n, s'), rows Dirichlet(prior, ..., prior) beforehand.
+    """Posterior of P given counts N(s, n, s'), rows Dirichlet(mass/S, ..., mass/S) beforehand.
 
     The likelihood is prod P^n(s, s')^N(s, n, s'): one matrix explains all ages. ``draw`` moves a
     matrix by a few steps of a Markov chain that leaves this posterior unchanged: data
     augmentation (impute the unseen states, draw the rows), Metropolis steps on the rows, and a
-    jump to the mirror image, which data at even ages cannot tell from the matrix itself.
+    jump to the mirror image, which data at even ages cannot tell from the matrix itself. A row's
+    ``mass`` does not grow with S, so that arms with many states are believed to move along few
+    of the possible ways, as most do, and are worth exploring.
     """
 
-    prior: float = 0.5
+    mass: float = 1.0
     sweeps: int = 2
     nudges: int = 1
 
     def draw(self, chain: Floats, counts: Ints, rng: np.random.Generator) -> Floats:
         """A new matrix (S, S) from an old one; counts (S, A, S)."""
+        return self.draws(chain, counts, 1, rng)[0]
+
+    def draws(
+        self, chain: Floats, counts: Ints, many: int, rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        """The last of ``many`` new matrices, and their mean.
+
+        Only the first may be a jump to the mirror image: the mean of both images, Pi, would be
+        like neither.
+        """
         from restive._kernels import tied
 
         moved = np.array(chain, dtype=np.float64)
         if len(moved) == 1:
-            return np.ones((1, 1))
+            return moved, moved
         longest = np.flatnonzero(counts.any(axis=(0, 2)))
         used = np.ascontiguousarray(counts[:, : longest[-1] + 1 if len(longest) else 1])
         moved = self._maybe_mirror(moved, used, rng)
-        tied.update(moved, used, self.prior, rng, self.sweeps, self.nudges)
-        return moved
+        mean = np.zeros_like(moved)
+        for _ in range(many):
+            tied.update(moved, used, self.mass / len(moved), rng, self.sweeps, self.nudges)
+            mean += moved / many
+        return moved, mean
 
     def _maybe_mirror(self, chain: Floats, counts: Ints, rng: np.random.Generator) -> Floats:
         """A Metropolis step to the mirror image."""
-        image = mirror(chain)
+        from restive._kernels import tied
+
         threshold = np.log(rng.random())
-        if image is None:
+        image = np.empty_like(chain)
+        if not tied.mirror(chain, image):
             return chain
         ratio = self.log_density(image, counts) - self.log_density(chain, counts)
         if ratio < threshold - 50:  # no volume makes up for that
@@ -57,10 +74,7 @@ class ChainPosterior:
         """Log posterior density of P up to a constant."""
         from restive._kernels import tied
 
-        powers = np.empty((counts.shape[1], len(chain), len(chain)))
-        tied.fill_powers(chain, powers)
-        law = (self.prior - 1) * np.log(np.maximum(chain, 1e-300)).sum()
-        return float(tied.log_likelihood(counts, powers) + law)
+        return float(tied.log_posterior(chain, counts, self.mass / len(chain)))
 
 
 def mirror(chain: Floats) -> Floats | None:
@@ -68,8 +82,10 @@ def mirror(chain: Floats) -> Floats | None:
 
     It has the same stationary law and the same even powers: (Pi + Q)^n = Pi + Q^n, with Q -> -Q.
     """
-    image = 2 * chains.stationary(np.maximum(chain, 1e-300))[None, :] - chain
-    return None if (image <= 0).any() else image / image.sum(axis=1, keepdims=True)
+    from restive._kernels import tied
+
+    image = np.empty_like(chain)
+    return image if tied.mirror(chain, image) else None
 
 
 def mirror_volume(chain: Floats) -> float:

@@ -120,6 +120,7 @@ class Labels:
     def __init__(self, n_arms: int, sizes: tuple[int, ...] | None) -> None:
         self.fixed = sizes
         self.numbers: list[dict[Hashable, int]] = [{} for _ in range(n_arms)]
+        self._width = 1  # of the tables so far: one that only grows changes seldom
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -139,11 +140,15 @@ class Labels:
 
     def table(self, path: NDArray[np.int64]) -> NDArray[np.int64]:
         """Number of every state of a path (K, n), -1 where it is new; shape (K, states)."""
-        width = int(path.max(initial=0)) + 1
+        tops = path.view(np.uint64).max(axis=1, initial=0).tolist()  # what is below 0 is huge here
+        if max(tops) >= 2**63:
+            remedy = "Number the states of each arm from 0 on."
+            raise ProblemError([Fault("states", "negative", str(path.min()), remedy)])
         if self.fixed is not None:
-            for arm, top in enumerate(path.max(axis=1, initial=0).tolist()):
+            for arm, top in enumerate(tops):
                 self.number(arm, top)
-            return np.tile(np.arange(width), (len(path), 1))
+            return np.tile(np.arange(max(self.fixed)), (len(path), 1))
+        self._width = width = max(self._width, 1 + max(tops))
         names = np.full((len(path), width), -1)
         for arm, known in enumerate(self.numbers):
             for label, number in known.items():

@@ -1,7 +1,8 @@
-"""Results as pictures; matplotlib is loaded only when one is drawn."""
+"""Results as pictures, pages and tables; what draws them is loaded only when it is needed."""
 
 from __future__ import annotations
 
+from restive.report.experiment_report import write_report
 from restive.report.policy_page import policy_figure
 
-__all__ = ["policy_figure"]
+__all__ = ["policy_figure", "write_report"]

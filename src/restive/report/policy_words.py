@@ -40,7 +40,10 @@ def situations(plan: Plan, most: int = 12) -> list[Situation]:
 def _state(plan: Plan, arm: int, state: int) -> str:
     named = plan.bandit.arms[arm]
     name = plan.bandit.arm_name(arm)
-    return name if named.n_states == 1 else f"{name} {named.states[state]}"
+    if named.n_states == 1:
+        return name
+    seen = named.states[state]
+    return f"{name} in state {seen}" if seen.isdecimal() else f"{name} {seen}"
 
 
 def _of_strip(plan: Plan, strip: Strips) -> list[Situation]:

@@ -33,7 +33,8 @@ class Run:
         in expectation up to ``boundary`` = h(x_{T+1}) - h(x_1), and free of reward noise.
     weak_regret: t times the mean reward of the best single arm - sum of rewards; below 0 for
         learners that beat every single arm.
-    What could not be computed is None, and ``missing`` says why.
+    What could not be computed is None, and ``missing`` says why. Where the world ended before the
+    horizon, so do the curves.
     """
 
     horizon: int
@@ -100,17 +101,18 @@ def _play_path(
     progress: Callable[[int], None] | None,
 ) -> Run:  # fmt: skip
     began, planned = perf_counter(), learner.planning_seconds
-    rewards = RewardSum(marks(steps))
+    rewards = RewardSum(marks(steps), learner.n_arms)
     gaps = None if plan is None else GapSum(plan, rewards.at)
-    pulled = np.zeros(learner.n_arms, dtype=np.int64)
     for path, paid in world.stream(steps):
         pulls = learner.play_path(path, paid)
         rewards.add(pulls, paid)
         if gaps is not None:
             gaps.add(pulls, path, paid)
-        pulled += np.bincount(pulls, minlength=learner.n_arms)
         if progress is not None:
             progress(rewards.steps)
+    rewards.end()
+    if gaps is not None:
+        gaps.end()
     planning = learner.planning_seconds - planned
     playing = perf_counter() - began - planning
     missing = {} if plan else dict.fromkeys(("regret", "gap_regret"), "no plan was given")
@@ -123,7 +125,7 @@ def _play_path(
         steps, rewards.total, rewards.at, rewards.curve, _against(gain, rewards),
         None if gaps is None else gaps.curve, _against(best, rewards),
         None if gaps is None else gaps.boundary, gain, best, _started(learner, steps),
-        tuple(pulled.tolist()), planning, playing, _provenance(learner, world, steps, name),
+        tuple(rewards.pulled.tolist()), planning, playing, _provenance(learner, world, steps, name),
         missing,
     )  # fmt: skip
 
@@ -133,7 +135,7 @@ def _play_structured(
 ) -> Run:
     gain = world.gain()
     began, planned = perf_counter(), learner.planning_seconds
-    rewards, walk = RewardSum(marks(steps)), world.begin()
+    rewards, walk = RewardSum(marks(steps), 1), world.begin()
     pulled = np.zeros(learner.n_arms, dtype=np.int64)
     while rewards.steps < steps:
         pulls, paid = learner.play_walk(walk, min(BLOCK, steps - rewards.steps))

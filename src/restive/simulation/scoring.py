@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.learners.greedy import moves_of
+from restive.learners.greedy import laws_of, moves_of
 from restive.planning import Plan, bandit_parameters
 
 __all__ = ["GapSum", "RewardSum", "marks"]
@@ -24,23 +24,36 @@ def marks(horizon: int, points: int = POINTS) -> Ints:
     return np.unique(np.geomspace(1, horizon, points).round().astype(np.int64))
 
 
-class RewardSum:
-    """Sum of the rewards received, along the marks."""
+def _ended(at: Ints, curve: Floats, mark: int, steps: int, total: float) -> tuple[Ints, Floats]:
+    """A curve whose first ``mark`` marks were reached, up to the last step made."""
+    at, curve = at[:mark], curve[:mark]
+    if steps in at[-1:] or not steps:
+        return at, curve
+    return np.append(at, steps), np.append(curve, total)
 
-    def __init__(self, at: Ints) -> None:
+
+class RewardSum:
+    """Sum of the rewards received, along the marks, and how often each arm was pulled."""
+
+    def __init__(self, at: Ints, n_arms: int) -> None:
         self.at = at
         self.curve = np.zeros(len(at))
+        self.pulled = np.zeros(n_arms, dtype=np.int64)
         self.total = 0.0
         self.steps = 0
         self._mark = 0
 
     def add(self, pulls: Ints, rewards: Floats) -> None:
-        from restive._kernels.play import add_up
+        from restive._kernels.scores import add_up
 
         self.total, self._mark = add_up(
-            pulls, rewards, self.total, self.steps, self.at, self._mark, self.curve
+            pulls, rewards, self.total, self.steps, self.at, self._mark, self.curve, self.pulled
         )
         self.steps += len(pulls)
+
+    def end(self) -> None:
+        """Let the curve end with the last step, if that came before the last mark."""
+        self.at, self.curve = _ended(self.at, self.curve, self._mark, self.steps, self.total)
 
 
 class GapSum:
@@ -53,16 +66,13 @@ class GapSum:
     """
 
     def __init__(self, plan: Plan, at: Ints) -> None:
-        from restive._iteration import row_tables
-
         rep = plan.representation
         self.at = at
         self.curve = np.zeros(len(at))
         self.total = 0.0
         self._steps = self._mark = 0
         self._gain = plan.gain
-        self._values, self._layout = plan.values, rep.layout
-        self._tables = row_tables(rep, bandit_parameters(plan.bandit, rep))
+        self._values, self._laws = plan.values, laws_of(bandit_parameters(plan.bandit, rep))
         places = len(plan.values)
         fits = places * rep.n_arms * 8 <= TABLE_BYTES
         self._gaps = np.full((places if fits else 0, rep.n_arms), np.nan)
@@ -72,16 +82,19 @@ class GapSum:
         self._first = np.nan
 
     def add(self, pulls: Ints, states: Ints, rewards: Floats) -> None:
-        from restive._kernels.play import add_gaps
+        from restive._kernels.scores import add_gaps
 
         self.total, self._mark, self._last, first = add_gaps(
-            self._values, self._layout, self._tables, self._moves, self._gaps, pulls, states,
-            rewards, self._gain, self.total, self._steps, self.at, self._mark, self.curve,
-            self._last, self._seen,
+            self._values, self._moves, self._laws, self._gaps, pulls, states, rewards, self._gain,
+            self.total, self._steps, self.at, self._mark, self.curve, self._last, self._seen,
         )  # fmt: skip
         self._steps += len(pulls)
         if not np.isnan(first):
             self._first = float(first)
+
+    def end(self) -> None:
+        """As for a RewardSum."""
+        self.at, self.curve = _ended(self.at, self.curve, self._mark, self._steps, self.total)
 
     @property
     def boundary(self) -> float:

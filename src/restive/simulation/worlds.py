@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -21,7 +22,8 @@ Ints = NDArray[np.int64]
 Block = tuple[Ints, Floats]  # states and rewards, both (K, steps)
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 
-BLOCK = 1 << 15  # steps held in memory at a time
+BLOCK = 1 << 16  # steps held in memory at a time
+AHEAD_FROM = 1 << 14  # steps of a block from which on another thread draws the next one
 
 
 class BanditWorld:
@@ -51,19 +53,26 @@ class BanditWorld:
             yield states.copy(), rewards.copy()
 
     def stream(self, horizon: int, size: int = BLOCK) -> Iterator[Block]:
-        """As ``blocks``, but each block overwrites the one before: long runs allocate nothing."""
+        """As ``blocks``, but what was yielded is overwritten: long runs allocate nothing."""
+        from restive._iteration import thread_count
+
         key, entropy = self._seeds.spawn_key, self._seeds.entropy
         walks = [
             _ArmPath(arm, np.random.SeedSequence(entropy, spawn_key=(*key, j)))
             for j, arm in enumerate(self.bandit.arms)
         ]
-        states = np.empty((len(walks), min(size, horizon)), dtype=np.int64)
-        rewards, uniforms = np.empty(states.shape), np.empty(states.shape[1])
-        for begin in range(0, horizon, size):
-            steps = min(size, horizon - begin)
-            for walk, path, paid in zip(walks, states, rewards, strict=True):
-                walk.fill(path[:steps], paid[:steps], uniforms[:steps])
-            yield states[:, :steps], rewards[:, :steps]
+        ahead = size >= AHEAD_FROM and horizon > size and thread_count() > 1
+        shape = (2 if ahead else 1, len(walks), min(size, horizon))
+        states, rewards = np.empty(shape, dtype=np.int64), np.empty(shape)
+
+        def draw(begin: int) -> Block:
+            part, turn = slice(min(size, horizon - begin)), begin // size % len(states)
+            for walk, path, paid in zip(walks, states[turn], rewards[turn], strict=True):
+                walk.fill(path[part], paid[part])
+            return states[turn][:, part], rewards[turn][:, part]
+
+        begins = range(0, horizon, size)
+        yield from _drawn_ahead(draw, begins) if ahead else map(draw, begins)
 
     def record(self, horizon: int) -> RecordedWorld:
         """The first ``horizon`` steps held in memory, for many learners to replay."""
@@ -73,22 +82,39 @@ class BanditWorld:
         )
 
 
+def _drawn_ahead(draw: Callable[[int], Block], begins: Iterable[int]) -> Iterator[Block]:
+    """The blocks of a path, each drawn by another thread while the one before is in use."""
+    with ThreadPoolExecutor(1) as pool:
+        coming: Future[Block] | None = None
+        for begin in begins:
+            block = None if coming is None else coming.result()
+            coming = pool.submit(draw, begin)
+            if block is not None:
+                yield block
+        if coming is not None:
+            yield coming.result()
+
+
 class _ArmPath:
-    """One arm's chain and rewards, drawn from two streams of its own."""
+    """One arm's chain and rewards, drawn from two streams of its own.
+
+    The chain is drawn by inversion from the numbers of NumPy's SFC64, one a step.
+    """
 
     def __init__(self, arm: Arm, seeds: np.random.SeedSequence) -> None:
         self.arm = arm
-        self.moves, self.noise = (np.random.default_rng(child) for child in seeds.spawn(2))
-        self.heights = _heights(arm.transitions)
-        self.start = _heights(arm.initial_law)
+        moves, noise = seeds.spawn(2)
+        self.noise = np.random.default_rng(noise)
+        self.generator = np.array(np.random.SFC64(moves).state["state"]["state"])
+        self.steps = np.ceil(_heights(arm.transitions) * 2.0**53).astype(np.int64)
+        self.start = np.ceil(_heights(arm.initial_law) * 2.0**53).astype(np.int64)
         self.state = -1
 
-    def fill(self, states: Ints, rewards: Floats, uniforms: Floats) -> None:
-        from restive._kernels.play import chain_path
+    def fill(self, states: Ints, rewards: Floats) -> None:
+        from restive._kernels.paths import chain_path
 
-        self.moves.random(out=uniforms)
         self.state = chain_path(
-            self.heights, self.start, self.arm.rewards, uniforms, self.state, states, rewards
+            self.steps, self.start, self.arm.rewards, self.generator, self.state, states, rewards
         )
         if self.arm.reward_noise != "none":
             rewards[:] = draw_rewards(rewards, self.arm.reward_noise, self.noise)

@@ -149,7 +149,7 @@ def _explain_learning(b: BanditBounds) -> list[str]:
 
 def _explain_regret(b: BanditBounds) -> list[str]:
     given = b.diameter != b.lemma_1
-    source = "It was given as" if given else "Lemma 1 bounds it by"
+    source = "The diameter was given as" if given else "Lemma 1 bounds the diameter by"
     held = " (if the diameter stayed as given; it grows with log T)" if given else ""
     sure = f"with probability at least {1 - b.delta:g}"
     if b.vacuous:

@@ -1,0 +1,126 @@
+"""``restive compare``: let learners play the same worlds, keep every run, and rank them."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from restive.cli import Json, _print_json, app
+from restive.errors import Fault, ProblemError
+
+if TYPE_CHECKING:
+    from restive.experiments import Experiment
+
+
+@app.command()
+def compare(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="Problem files, names of the gallery or of a suite; or one experiment file.",
+        ),
+    ],
+    out: Annotated[str, typer.Option(metavar="DIR", help="Directory for the results.")],
+    learners: Annotated[
+        str, typer.Option(metavar="A,B,...", help="Who plays; restive learners lists them.")
+    ] = "",
+    horizon: Annotated[
+        list[str] | None,
+        typer.Option(metavar="T", help="Steps of a run, such as 1e5; may be given several times."),
+    ] = None,
+    runs: Annotated[int | None, typer.Option(help="Runs of each learner.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Same seed, same results.")] = None,
+    delta: Annotated[
+        str, typer.Option(metavar="P", help="Probability with which guarantees may fail.")
+    ] = "",
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes at work (default: one for each core, or the whole cluster)."),
+    ] = None,
+    backend: Annotated[
+        Literal["local", "dask", "ray"], typer.Option(help="Where the runs take place.")
+    ] = "local",
+    address: Annotated[
+        str, typer.Option(help="Of a running Dask or Ray cluster, such as tcp://host:8786.")
+    ] = "",
+    json: Json = False,
+) -> None:
+    """Compare learners on problems, run by run in the same worlds.
+
+    Every run is kept in DIR as it finishes. Ctrl-C or a crash loses no more than the runs under
+    way: the same command goes on where it stopped, and ends with the same files. With more --runs
+    it adds to what is there. An experiment file (TOML) holds problems, learners with options,
+    horizons, runs and a seed; options given here take the place of its own.
+    """  # fmt: skip
+    given = _given(learners, horizon, runs, seed, delta)
+    places = {"--out": out, "--workers": workers, "--backend": backend, "--address": address}
+    command = _command(files, given, places)
+    from restive.cli import compare_screen
+    from restive.experiments.backends import check_backend
+
+    faults = check_backend(backend, address, workers)
+    if faults:
+        raise ProblemError([replace(fault, path=f"--{fault.path}") for fault in faults])
+    experiment = _experiment(files, given, command)
+    with compare_screen.watching(out) as watcher:
+        results = experiment.run(
+            out, workers=workers, backend=backend, address=address, watcher=watcher
+        )
+    from restive.experiments.summary import summarize
+
+    summary = summarize(results)
+    if json:
+        _print_json({"directory": out, **summary.to_dict()})
+    else:
+        compare_screen.show(results, summary, out)
+
+
+def _given(
+    learners: str, horizon: list[str] | None, runs: int | None, seed: int | None, delta: str
+) -> dict[str, Any]:
+    """The parts of an experiment that are given as options, as numbers and lists."""
+    from restive.cli.numbers import read_horizon, read_probability
+
+    found: dict[str, Any] = {}
+    if learners:
+        found["learners"] = [name.strip() for name in learners.split(",")]
+    if horizon:
+        found["horizons"] = [read_horizon(text) for text in horizon]
+    if runs is not None:
+        found["runs"] = runs
+    if seed is not None:
+        found["seed"] = seed
+    if delta:
+        found["delta"] = read_probability("--delta", delta)
+    return found
+
+
+def _experiment(files: list[str], given: dict[str, Any], command: str) -> Experiment:
+    from restive.experiments.file import experiment_from, is_experiment, load_experiment
+
+    described = [file for file in files if is_experiment(file)]
+    if described and len(files) > 1:
+        remedy = "Give one experiment file alone, or problem files only."
+        fault = Fault(described[0], "an experiment file beside others", "", remedy)
+        raise ProblemError([fault])
+    if described:
+        return load_experiment(files[0], **given, command=command)
+    return experiment_from({"problems": files, **given, "command": command})
+
+
+def _command(files: list[str], given: dict[str, Any], places: dict[str, Any]) -> str:
+    """The command as it could be given again; defaults are left out."""
+    words = ["restive", "compare", *files]
+    for key, value in given.items():
+        if key == "horizons":
+            words += [word for steps in value for word in ("--horizon", str(steps))]
+        else:
+            words += [f"--{key}", ",".join(value) if key == "learners" else str(value)]
+    for option, place in places.items():
+        if place and place != "local":
+            words += [option, str(place)]
+    return shlex.join(words)

@@ -1,0 +1,136 @@
+"""``restive paper``: run the paper's claims as experiments, and say which hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from restive import __version__
+from restive.cli import Json, _print_json, app
+from restive.errors import Fault, ProblemError
+
+if TYPE_CHECKING:
+    from restive.paper.claims import Claim, Outcome
+    from restive.paper.running import Progress
+
+
+@app.command()
+def paper(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Smaller runs: about two minutes on two cores.")
+    ] = False,
+    json: Json = False,
+    out: Annotated[
+        str, typer.Option(metavar="DIR", help="Write paper.md, paper.json and paper.html here.")
+    ] = "",
+    only: Annotated[
+        str, typer.Option(metavar="NAME[,NAME...]", help="These claims only, such as theorem-2.")
+    ] = "",
+    workers: Annotated[
+        int, typer.Option(help="Processes to work with; 0 stands for all processors.")
+    ] = 0,
+) -> None:
+    """Run every claim of the paper that can be checked.
+
+    A table of what was run, the number that came out, and whether the claim holds. Exit code 1 if
+    a verdict is not the one expected. Ctrl-C leaves the claims that are finished.
+    """
+    if workers < 0:
+        remedy = "Give 1 or more, or 0 for all processors."
+        raise ProblemError([Fault("--workers", "not a number of processes", str(workers), remedy)])
+    from restive.paper import report
+    from restive.paper.catalogue import chosen
+
+    claims = chosen(only)
+    report.check_folder(out)
+    outcomes, interrupted = _run(claims, quick, workers or os.cpu_count() or 1)
+    found = report.facts(outcomes, version=__version__, quick=quick, interrupted=interrupted)
+    written = report.write_report(found, out) if out else []
+    if json:
+        _print_json(found)
+    else:
+        _show(found, written)
+    if interrupted:
+        raise typer.Exit(130)
+    if found["surprises"]:
+        raise typer.Exit(1)
+
+
+def _run(claims: tuple[Claim, ...], quick: bool, workers: int) -> tuple[list[Outcome], bool]:
+    """Outcomes in the order of the claims, and whether the run was interrupted."""
+    from restive import _kernels
+    from restive.paper.claims import Scale
+    from restive.paper.running import run_claims
+
+    if _kernels.is_cold():
+        typer.echo("restive: compiling kernels, once; later runs start at once.", err=True)
+    found: list[Outcome] = []
+    interrupted = False
+    with _watching(len(claims)) as watch:
+        try:
+            for one in run_claims(claims, Scale(quick), workers=workers, progress=watch.update):
+                found.append(one)
+                watch.tell(one, len(found))
+        except KeyboardInterrupt:
+            interrupted = True
+            typer.echo("restive: interrupted; here is what was finished.", err=True)
+    order = {claim.name: k for k, claim in enumerate(claims)}
+    return sorted(found, key=lambda one: order[one.claim.name]), interrupted
+
+
+class _Watch:
+    """A line for every finished claim on standard error, and a live one where somebody watches."""
+
+    def __init__(self, claims: int, console: Any, status: Any) -> None:
+        self.claims, self.console, self.status = claims, console, status
+        self.left = ""
+
+    def update(self, progress: Progress) -> None:
+        from restive.cli.screen import _duration
+
+        if progress.left is not None:
+            self.left = f", about {_duration(max(progress.left, 1))} left"
+        if self.status is not None:
+            share = progress.done / progress.cells
+            self.status.update(f"running the paper: {share:.0%}{self.left}; Ctrl-C stops")
+
+    def tell(self, one: Outcome, done: int) -> None:
+        from rich.text import Text
+
+        words = f"{done} of {self.claims}{'' if self.status else self.left}"
+        self.console.print(Text(f"{one.claim.name}: {one.finding.verdict} ({words})"))
+
+
+@contextmanager
+def _watching(claims: int) -> Iterator[_Watch]:
+    from restive.cli.screen import _console
+
+    err = _console(stderr=True)
+    if not err.is_terminal:
+        yield _Watch(claims, err, None)
+        return
+    with err.status("running the paper") as status:
+        yield _Watch(claims, err, status)
+
+
+def _show(found: dict[str, Any], written: list[str]) -> None:
+    from rich.text import Text
+
+    from restive.cli.screen import _console, _table
+    from restive.paper.report import summary, verdict_words
+
+    out = _console()
+    rows = [(one["name"], one["place"], one["number"], verdict_words(one))
+            for one in found["claims"]]  # fmt: skip
+    out.print(_table(out, ("claim", "place", "number", "verdict"), rows, right=()))
+    out.print()
+    for one in found["claims"]:
+        if one["verdict"] != "holds":
+            out.print(Text(f"{one['name']}, {one['verdict']}: {one['statement']} {one['note']}"))
+    out.print(Text(summary(found), style="bold"))
+    for path in written:
+        out.print(Text(f"Wrote {path}.", style="dim"))

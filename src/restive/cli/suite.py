@@ -1,0 +1,71 @@
+"""``restive suite``: the problem suites, their tables, and their files."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from restive.cli import Json, _print_json, app
+from restive.errors import Fault, ProblemError
+
+if TYPE_CHECKING:
+    from restive.suites import Suite
+
+
+@app.command()
+def suite(
+    name: Annotated[str, typer.Argument(help="A suite; none lists them.")] = "",
+    out: Annotated[
+        str, typer.Option(metavar="DIR", help="Write the problem files and the manifest there.")
+    ] = "",
+    json: Json = False,
+) -> None:
+    """Show a frozen collection of problems, or write its files.
+
+    Every problem has a best average reward in a certified interval. A suite never changes under
+    its name, so that results on it can be compared across papers.
+    """
+    from restive.suites import describe, suites
+
+    if not name and out:
+        remedy = f"Name the suite: restive suite {suites()[-1]} --out {out}."
+        raise ProblemError([Fault("NAME", "which suite?", "", remedy)])
+    listed = [describe(one) for one in ([name] if name else suites())]
+    written = _write(listed[0], Path(out)) if out else []
+    if json:
+        _print_json(_facts(listed[0]) if name else {"suites": [_facts(one) for one in listed]})
+        return
+    from restive.cli import suite_screen
+
+    if name:
+        suite_screen.show_suite(listed[0], out if written else "")
+    else:
+        suite_screen.show_suites(listed)
+
+
+def _facts(one: Suite) -> dict[str, Any]:
+    from restive import __version__
+
+    return {"version": __version__, **asdict(one)}
+
+
+def _write(one: Suite, folder: Path) -> list[str]:
+    """Put the frozen files there, byte for byte; files of another content are left alone."""
+    from restive.cli.output import _whole
+    from restive.suites import HOME, MANIFEST, suite_files
+
+    texts = suite_files(one.name)
+    texts[MANIFEST] = (HOME / one.name / MANIFEST).read_bytes().decode("utf-8")
+    for file, text in texts.items():
+        target = folder / file
+        if target.exists() and target.read_bytes() != text.encode("utf-8"):
+            remedy = "Choose another folder, or move that file away."
+            raise ProblemError([Fault("--out", "another file is there", str(target), remedy)])
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, text in texts.items():
+        with _whole(str(folder / file)) as draft:
+            draft.write_bytes(text.encode("utf-8"))
+    return list(texts)

@@ -1,0 +1,207 @@
+"""Where cells run: in this process, in local ones, or on a Dask or Ray cluster, all by joblib."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from time import sleep
+from typing import Any
+
+from restive.errors import Fault, ProblemError
+from restive.experiments.cells import Job, Outcome, run_batch, run_job
+
+__all__ = ["BACKENDS", "Pool", "check_backend", "opened"]
+
+BACKENDS = ("local", "dask", "ray")
+PACKAGES = {"dask": ("dask", "distributed"), "ray": ("ray",)}
+
+ANSWER = 10  # seconds that a cluster has to answer
+
+Batches = Iterator[list[Job]]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Workers that take batches of jobs and give back outcomes in the order they finish.
+
+    An exception that ``run`` raises means that workers were lost, since jobs report their own.
+    """
+
+    workers: int
+    run: Callable[[Batches], Iterator[list[Outcome]]]
+
+
+def check_backend(backend: str, address: str, workers: int | None) -> list[Fault]:
+    """What is wrong with where the user wants cells to run."""
+    faults = []
+    if backend not in BACKENDS:
+        remedy = f"Backends are {', '.join(BACKENDS)}."
+        return [Fault("backend", "no such backend", backend, remedy)]
+    missing = [name for name in PACKAGES.get(backend, ()) if find_spec(name) is None]
+    if missing:
+        remedy = f"Install it with: pip install 'restive[{backend}]'"
+        faults.append(Fault("backend", f"needs {missing[0]}, which is not installed", "", remedy))
+    if address and backend == "local":
+        remedy = "Leave it out, or choose the backend dask or ray."
+        faults.append(Fault("address", "local workers have none", address, remedy))
+    if address and backend == "dask" and workers is not None:
+        remedy = "Leave it out: the cluster at the address has its own number of workers."
+        faults.append(Fault("workers", "cannot be chosen here", str(workers), remedy))
+    if workers is not None and workers < 1:
+        remedy = "Give a whole number from 1 on."
+        faults.append(Fault("workers", "not a number of workers", str(workers), remedy))
+    return faults
+
+
+@contextmanager
+def opened(backend: str, address: str, workers: int | None) -> Iterator[Pool]:
+    """A pool on one of the BACKENDS."""
+    if faults := check_backend(backend, address, workers):
+        raise ProblemError(faults)
+    start = {"local": _local, "dask": _dask, "ray": _ray}[backend]
+    with warnings.catch_warnings(), start(address, workers) as pool:
+        # after an interrupt this is what the user asked for
+        warnings.filterwarnings("ignore", ".*tasks which were still being processed", UserWarning)
+        yield pool
+
+
+@contextmanager
+def _local(address: str, workers: int | None) -> Iterator[Pool]:
+    count = workers or _cores()
+    if count == 1:
+        with _single_threaded():
+            yield Pool(1, lambda batches: ([run_job(job)] for batch in batches for job in batch))
+        return
+    from joblib import parallel_config
+
+    parent = (os.getpid(),)
+    with parallel_config(
+        "loky", n_jobs=count, inner_max_num_threads=1, initializer=_as_worker, initargs=parent
+    ):
+        try:
+            yield Pool(count, _joblib)
+        except BaseException:
+            _kill_local_workers()  # they would go on with cells that nobody waits for
+            raise
+
+
+@contextmanager
+def _dask(address: str, workers: int | None) -> Iterator[Pool]:
+    """An existing cluster, or without an address one of its own on this machine."""
+    from distributed import Client, LocalCluster
+    from joblib import parallel_config
+
+    with ExitStack() as stack:
+        if not address:
+            count = workers or _cores()
+            address = stack.enter_context(
+                LocalCluster(
+                    n_workers=count, threads_per_worker=1, dashboard_address=None,
+                    env={"RESTIVE_THREADS": "1"},
+                )
+            ).scheduler_address  # fmt: skip
+        with _refused(address):
+            client = stack.enter_context(Client(address, timeout=ANSWER, set_as_default=False))
+            client.wait_for_workers(1, timeout=ANSWER)
+        threads = sum(client.nthreads().values())
+        stack.enter_context(parallel_config("dask", n_jobs=-1, client=client))
+        yield Pool(threads, _joblib)
+
+
+@contextmanager
+def _ray(address: str, workers: int | None) -> Iterator[Pool]:
+    """An existing cluster, or without an address one of its own on this machine."""
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # keeps a warning away
+    import ray
+    from joblib import parallel_config
+
+    logging.getLogger("ray.util.multiprocessing.pool").setLevel(logging.ERROR)
+    _register_ray()
+    quiet = {"log_to_driver": False, "configure_logging": False}
+    with _refused(address or "a local Ray"):
+        if address:
+            ray.init(address=address, **quiet)
+        else:
+            ray.init(num_cpus=workers or _cores(), include_dashboard=False, **quiet)
+    try:
+        count = workers or int(ray.cluster_resources().get("CPU", 1))
+        with parallel_config("restive-ray", n_jobs=count):
+            yield Pool(count, _joblib)
+    finally:
+        ray.shutdown()
+
+
+def _register_ray() -> None:
+    from joblib import register_parallel_backend
+    from ray.util.joblib.ray_backend import RayBackend
+
+    class Streaming(RayBackend):  # type: ignore[misc, unused-ignore]
+        """Ray's own, and results as they finish: it inherits a refusal it has no need of."""
+
+        supports_return_generator = True
+
+    register_parallel_backend("restive-ray", Streaming)
+
+
+def _joblib(batches: Batches) -> Iterator[list[Outcome]]:
+    from joblib import Parallel, delayed
+
+    work = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
+    found: Iterator[list[Outcome]] = work(delayed(run_batch)(batch) for batch in batches)
+    return found
+
+
+def _as_worker(parent: int) -> None:
+    """Make a process a worker of ``parent``: it leaves interrupts to it, and goes when it goes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal
+
+    def leave() -> None:
+        while os.getppid() == parent:
+            sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=leave, daemon=True).start()
+
+
+@contextmanager
+def _refused(address: str) -> Iterator[None]:
+    """Words for a cluster that does not answer."""
+    try:
+        yield
+    except (OSError, TimeoutError, ValueError, RuntimeError, ConnectionError) as error:
+        remedy = "Give the address of a running cluster, such as tcp://host:8786 for Dask."
+        words = (str(error) or type(error).__name__).splitlines()[0][:200]
+        raise ProblemError([Fault("address", f"no answer: {words}", address, remedy)]) from None
+
+
+@contextmanager
+def _single_threaded() -> Iterator[None]:
+    """As in a worker, so that the same is computed."""
+    before: Any = os.environ.get("RESTIVE_THREADS")
+    os.environ["RESTIVE_THREADS"] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop("RESTIVE_THREADS")
+        if before is not None:
+            os.environ["RESTIVE_THREADS"] = before
+
+
+def _kill_local_workers() -> None:
+    from joblib.externals.loky import get_reusable_executor
+
+    with suppress(Exception):
+        get_reusable_executor().shutdown(wait=False, kill_workers=True)
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,165 @@
+"""One cell: a learner's run on a problem. Whatever process runs it, its result is the same."""
+
+from __future__ import annotations
+
+import os
+import platform
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from restive.bandit import Bandit
+from restive.errors import Fault, ProblemError, RestiveError, TooLargeError
+from restive.experiments.entrants import Entrant
+from restive.planning import Plan, forecast, plan
+from restive.simulation import BanditWorld, play
+
+__all__ = ["Cell", "Job", "Outcome", "run_batch", "run_job", "versions", "yardstick"]
+
+TOLERANCES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
+PATIENCE = 20.0  # seconds that the plan behind the regret may take by its forecast
+MEMORY = 1 << 30  # bytes it may take; fixed, so that no machine's size decides on a result
+PACKAGES = ("restive", "numpy", "scipy", "numba")
+
+
+class Cell(NamedTuple):
+    """One run of one learner; ``PLAN`` as the learner stands for the plan of the problem."""
+
+    problem: str
+    learner: str
+    horizon: int
+    run: int
+
+    @property
+    def place(self) -> tuple[str, str, int]:
+        return self[:3]
+
+
+PLAN = ""  # no learner has an empty label
+
+
+@dataclass(frozen=True)
+class Job:
+    """A cell with everything it follows from."""
+
+    cell: Cell
+    bandit: Bandit
+    entrant: Entrant | None  # None: plan the problem
+    seed: int
+    delta: float
+    versions: Mapping[str, str]
+
+
+class Outcome(NamedTuple):
+    """What a job came to; ``error`` is a traceback, and empty if all went well."""
+
+    cell: Cell
+    result: dict[str, Any]  # the same wherever it ran
+    spent: dict[str, Any]  # seconds and place: not the same
+    error: str = ""
+
+
+@lru_cache(maxsize=1)
+def versions() -> dict[str, str]:
+    """Versions of everything that the numbers come from."""
+    return {name: _version(name) for name in PACKAGES}
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # run from its source, not installed
+        return "unknown"
+
+
+def run_batch(jobs: Sequence[Job]) -> list[Outcome]:
+    """Run jobs in a worker, on one thread: the other cores are busy with other cells."""
+    os.environ["RESTIVE_THREADS"] = "1"
+    return [run_job(job) for job in jobs]
+
+
+def run_job(job: Job) -> Outcome:
+    """Run one job; what it raises comes back as text, so that it cannot be lost on the way."""
+    spent: dict[str, Any] = {"host": platform.node()}
+    try:
+        _check_versions(job.versions)
+        run = _planned(job) if job.entrant is None else _played(job, job.entrant)
+    except Exception:
+        return Outcome(job.cell, {}, spent, traceback.format_exc())
+    return Outcome(job.cell, run[0], spent | run[1])
+
+
+def _planned(job: Job) -> tuple[dict[str, Any], dict[str, float]]:
+    began = perf_counter()
+    best, why = yardstick(job.bandit)
+    found: dict[str, Any] = {"note": why, "gain": None, "lower": None, "upper": None}
+    if best is not None:
+        found |= {"gain": best.gain, "lower": best.gain_lower, "upper": best.gain_upper}
+        found["tolerance"] = best.tolerance
+    return found, {"seconds": perf_counter() - began}
+
+
+def _played(job: Job, entrant: Entrant) -> tuple[dict[str, Any], dict[str, float]]:
+    best, _ = yardstick(job.bandit)
+    began, cell = perf_counter(), job.cell
+    shared = (cell.problem, cell.horizon, cell.run)
+    luck = np.random.default_rng(_seeds(job.seed, "learner", *shared, cell.learner))
+    world = BanditWorld(job.bandit, _seeds(job.seed, "world", *shared))
+    try:
+        learner = entrant.build(job.bandit, cell.horizon, job.delta, luck)
+        run = play(learner, world, cell.horizon, plan=best)
+    except (RestiveError, ArithmeticError) as error:
+        return {"refused": str(error).splitlines()[0]}, {"seconds": perf_counter() - began}
+    found = {
+        "rewards": run.rewards.tolist(),
+        "gap_regret": None if run.gap_regret is None else run.gap_regret.tolist(),
+        "boundary": run.boundary,
+        "episodes": len(run.episodes),
+        "pulls": list(run.pulls),
+    }
+    spent = {"seconds": perf_counter() - began, "planning_seconds": run.seconds_planning}
+    return found, spent
+
+
+def _seeds(seed: int, *words: str | int) -> np.random.SeedSequence:
+    """Seeds that follow from the names alone, not from how many others there are."""
+    digest = sha256("\0".join(map(str, words)).encode()).digest()
+    key = np.frombuffer(digest, dtype="<u4").astype(int).tolist()
+    return np.random.SeedSequence(seed, spawn_key=key)
+
+
+@lru_cache(maxsize=8)
+def yardstick(bandit: Bandit) -> tuple[Plan | None, str]:
+    """A plan for rho*, as fine as PATIENCE and MEMORY allow, and what they did not allow."""
+    why = ""
+    for tolerance in TOLERANCES:
+        try:
+            size = forecast(bandit, tolerance, memory=MEMORY)
+            if size.fits and size.seconds <= PATIENCE:
+                return plan(bandit, tolerance, memory=MEMORY), why
+            words = f"takes about {size.states:.2g} information states"
+        except TooLargeError:
+            words = "does not fit into memory"  # more than the forecast said
+        except ArithmeticError:
+            return None, "an arm mixes too slowly to plan"
+        why = why or f"a plan to within {tolerance:g} {words}"
+    return None, why
+
+
+def _check_versions(wanted: Mapping[str, str]) -> None:
+    """Refuse to mix results of different versions, as workers of a cluster may have them."""
+    remedy = "Install the same versions on all workers."
+    faults = [
+        Fault(f"worker: {name}", f"another version than {wanted[name]}", found, remedy)
+        for name, found in versions().items()
+        if wanted.get(name, found) != found
+    ]
+    if faults:
+        raise ProblemError(faults)

@@ -1,0 +1,113 @@
+"""Where things stand in an experiment's directory, and files that are whole or not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from restive.experiments.cells import PLAN, Cell
+from restive.experiments.spec import canonical
+
+__all__ = ["Layout", "read_cell", "whole", "write_cell"]
+
+DRAFT = ".draft"  # suffix of files that are being written
+
+
+class Layout:
+    """Paths of an experiment's files, from its problems and learners alone."""
+
+    def __init__(self, root: Path, problems: Iterable[str]) -> None:
+        self.root = root
+        self._problems = {name: f"{k:02d}-{slug(name)}" for k, name in enumerate(problems)}
+
+    @property
+    def experiment(self) -> Path:
+        return self.root / "experiment.json"
+
+    @property
+    def log(self) -> Path:
+        return self.root / "log.jsonl"
+
+    @property
+    def lock(self) -> Path:
+        return self.root / ".lock"
+
+    @property
+    def curves(self) -> Path:
+        return self.root / "curves.csv"
+
+    @property
+    def summary(self) -> Path:
+        return self.root / "summary.json"
+
+    def cell(self, cell: Cell) -> Path:
+        folder = self._problems[cell.problem]
+        if cell.learner == PLAN:
+            return self.root / "plans" / f"{folder}.json"
+        name = f"{cell.horizon}-{cell.run}.json"
+        return self.root / "cells" / folder / slug(cell.learner) / name
+
+    def drafts(self) -> Iterator[Path]:
+        """Files that a killed process left half written."""
+        return self.root.rglob(f".*{DRAFT}")
+
+
+def slug(name: str) -> str:
+    """A name for a folder on any system, different for different names.
+
+    >>> slug("tied-ucrl"), slug("UCB / 2")
+    ('tied-ucrl', 'ucb-2-9d17c710')
+    """
+    plain = re.sub(r"[^a-z0-9._-]+", "-", name.lower())[:40].strip(".-")
+    return plain if plain == name else f"{plain}-{sha256(name.encode()).hexdigest()[:8]}"
+
+
+def write_cell(path: Path, key: str, cell: Cell, result: Mapping[str, Any]) -> None:
+    """Keep a result with a checksum; ``key`` says which inputs it belongs to."""
+    body = {"key": key, "cell": list(cell), **result}
+    text = json.dumps({**body, "sha256": _checksum(body)}, sort_keys=True, allow_nan=False)
+    with whole(path) as draft:
+        draft.write_bytes(text.encode() + b"\n")
+
+
+def read_cell(path: Path, key: str, cell: Cell) -> dict[str, Any] | str | None:
+    """A kept result; None if there is none, and in words what is wrong with it if it is damaged."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        found = json.loads(data)
+        checksum = found.pop("sha256")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return "is cut off or not a cell"
+    if checksum != _checksum(found):
+        return "does not match its checksum"
+    if found.pop("key") != key or found.pop("cell") != list(cell):
+        return "belongs to another experiment"
+    return dict(found)
+
+
+def _checksum(body: Mapping[str, Any]) -> str:
+    return sha256(canonical(body)).hexdigest()
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A draft beside ``path`` that takes its place, on disk, only when everything went well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}{DRAFT}")
+    try:
+        yield draft
+        with open(draft, "rb+") as stream:
+            os.fsync(stream.fileno())
+        os.replace(draft, path)
+    finally:
+        with suppress(FileNotFoundError):
+            draft.unlink()

@@ -1,0 +1,82 @@
+"""How an experiment gets on: what it took so far, and about how long it will still take."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from restive.experiments.cells import PLAN, Cell, Job
+
+__all__ = ["Pace", "Watcher", "batches"]
+
+BATCH_SECONDS = 0.5  # short cells travel together, so that sending them costs little
+LARGEST_BATCH = 100
+
+
+class Watcher:
+    """Told what happens; this one does nothing with it."""
+
+    def started(self, done: int, total: int, seconds_left: float | None) -> None:
+        """How many runs there were already, of how many."""
+
+    def finished(self, done: int, total: int, seconds_left: float | None) -> None:
+        """One more is kept; the time left is None as long as nobody can know."""
+
+    def notice(self, words: str) -> None:
+        """Something that the user should know."""
+
+
+class Pace:
+    """Mean seconds of the cells of each problem, learner and horizon, and how many are left."""
+
+    def __init__(self, missing: Iterable[Cell]) -> None:
+        self._spent: dict[tuple[str, str, int], tuple[float, int]] = {}
+        self._left = Counter(cell.place for cell in missing if cell.learner != PLAN)
+        self.waiting = self._left.total()
+
+    def add(self, cell: Cell, seconds: float) -> None:
+        """A cell took so long."""
+        spent, count = self._spent.get(cell.place, (0.0, 0))
+        self._spent[cell.place] = spent + seconds, count + 1
+
+    def done(self, cell: Cell) -> None:
+        """A cell is no longer missing."""
+        if cell.learner != PLAN:
+            self._left[cell.place] -= 1
+            self.waiting -= 1
+
+    def of(self, cell: Cell) -> float | None:
+        """Seconds to expect of a cell, None if there was none like it yet."""
+        spent, count = self._spent.get(cell.place, (0.0, 0))
+        return spent / count if count else None
+
+    def left(self, workers: int) -> float | None:
+        """Seconds that the missing cells take all workers together; None if nobody can know."""
+        known = {place: s / n for place, (s, n) in self._spent.items() if place[2]}
+        if not known:
+            return None
+        # cells of which there was none take as long per step as the others do
+        per_step = sum(s / place[2] for place, s in known.items()) / len(known)
+        total = sum(n * known.get(place, per_step * place[2]) for place, n in self._left.items())
+        return total / workers
+
+
+def batches(jobs: Iterable[Job], pace: Pace, workers: int, count: int) -> Iterator[list[Job]]:
+    """Jobs that travel together: about BATCH_SECONDS by the pace known when they are asked for.
+
+    ``count`` is the number of jobs; towards the end batches become small, so that no worker waits
+    long for the last one.
+    """
+    batch: list[Job] = []
+    expected = 0.0
+    for number, job in enumerate(jobs):
+        seconds = pace.of(job.cell)
+        most = min(LARGEST_BATCH, 1 + (count - number) // (2 * workers))
+        alone = seconds is None or expected + seconds > BATCH_SECONDS
+        if batch and (alone or len(batch) >= most):
+            yield batch
+            batch, expected = [], 0.0
+        batch.append(job)
+        expected += BATCH_SECONDS if seconds is None else seconds
+    if batch:
+        yield batch

@@ -1,0 +1,154 @@
+"""Read an experiment's directory: cells to curves, the log to times and provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from restive.bandit import Bandit
+from restive.errors import Fault, ProblemError
+from restive.experiments.cells import PLAN, Cell
+from restive.experiments.layout import Layout, read_cell
+from restive.experiments.results import Curves, Place, Results
+from restive.experiments.spec import canonical
+from restive.experiments.store import keys_of, log_lines, logged_cells, read_description
+from restive.file_model import bandit_from
+from restive.simulation.scoring import marks
+
+__all__ = ["read_results"]
+
+Found = Mapping[str, Any]  # one cell's result
+
+
+def read_results(directory: Path, partial: bool) -> Results:
+    """See ``results.load_results``."""
+    spec = read_description(directory)
+    if spec is None:
+        remedy = "Give the directory that restive compare wrote."
+        message = "not a results directory: there is no experiment.json"
+        raise ProblemError([Fault(str(directory), message, "", remedy)])
+    return _Reader(directory, spec).results(partial)
+
+
+class _Reader:
+    def __init__(self, directory: Path, spec: Mapping[str, Any]) -> None:
+        self.spec = spec
+        self.problems = tuple(problem["name"] for problem in spec["problems"])
+        self.learners = tuple(learner["label"] for learner in spec["learners"])
+        self.layout = Layout(directory, self.problems)
+        self._keys = keys_of(spec)
+        self._spent = dict(logged_cells(self.layout.log))
+        self.bandits = {
+            problem["name"]: bandit_from(problem["problem"], problem["name"])
+            for problem in spec["problems"]
+        }
+        self.gains = {name: self._gain(name) for name in self.problems}
+
+    def results(self, partial: bool) -> Results:
+        refusals: dict[Place, str] = {}
+        found: dict[Place, Curves] = {}
+        for problem, horizon in product(self.problems, self.spec["horizons"]):
+            groups = {name: self._runs(problem, name, horizon) for name in self.learners}
+            for name, runs in groups.items():
+                if refused := next((run["refused"] for run in runs if "refused" in run), None):
+                    refusals[problem, name, horizon] = refused
+            playing = {
+                name: runs
+                for name, runs in groups.items()
+                if (problem, name, horizon) not in refusals
+            }
+            shared = min((len(runs) for runs in playing.values()), default=0)
+            for name, runs in playing.items():
+                count = shared if partial else self.spec["runs"]
+                if 0 < count <= len(runs):
+                    place = (problem, name, horizon)
+                    found[place] = self._curves(place, runs[:count])
+        return Results(
+            self.problems, self.learners, tuple(self.spec["horizons"]), self.spec["runs"],
+            self.spec["seed"], self.bandits, self.gains, _best_arms(self.bandits), refusals,
+            self._provenance(), self._command(), found,
+        )  # fmt: skip
+
+    def _read(self, cell: Cell) -> dict[str, Any] | None:
+        found = read_cell(self.layout.cell(cell), self._keys(cell), cell)
+        return found if isinstance(found, dict) else None
+
+    def _runs(self, problem: str, learner: str, horizon: int) -> list[Found]:
+        """Results of the first runs, up to the first that is missing or damaged."""
+        runs: list[Found] = []
+        for run in range(self.spec["runs"]):
+            found = self._read(Cell(problem, learner, horizon, run))
+            if found is None:
+                break
+            runs.append(found)
+        return runs
+
+    def _gain(self, problem: str) -> tuple[float, float, float]:
+        found = self._read(Cell(problem, PLAN, 0, 0)) or {}
+        if found.get("gain") is None:
+            return nan, nan, nan
+        return found["gain"], found["lower"], found["upper"]
+
+    def _curves(self, place: Place, runs: Sequence[Found]) -> Curves:
+        times = marks(place[2])
+        bandit = self.bandits[place[0]]
+        rewards = np.array([run["rewards"] for run in runs])
+        unknown = [nan] * len(times)
+        gaps = [unknown if run["gap_regret"] is None else run["gap_regret"] for run in runs]
+        spent = [self._spent.get(Cell(*place, k), {}) for k in range(len(runs))]
+        return Curves(
+            times,
+            self.gains[place[0]][0] * times - rewards,
+            np.array(gaps, dtype=np.float64),
+            bandit.arms[bandit.best_arm].gain * times - rewards,
+            np.array([entry.get("seconds", nan) for entry in spent]),
+            np.array([entry.get("planning_seconds", nan) for entry in spent]),
+            np.array([run["episodes"] for run in runs], dtype=np.int64),
+        )
+
+    def _provenance(self) -> dict[str, Any]:
+        starts = [entry for entry in log_lines(self.layout.log) if entry.get("event") == "start"]
+        ends = [entry for entry in log_lines(self.layout.log) if entry.get("event") == "end"]
+        return {
+            "versions": dict(self.spec["versions"]),
+            "seed": self.spec["seed"],
+            "delta": self.spec["delta"],
+            "learners": self.spec["learners"],
+            "files": {problem["name"]: problem["sha256"] for problem in self.spec["problems"]},
+            "experiment": _hash(self.spec),
+            "started": starts[0]["at"] if starts else "",
+            "finished": ends[-1]["at"] if ends else "",
+            "sittings": len(starts),
+            "machines": _distinct([entry.get("machine", {}) for entry in starts]),
+            "backends": _distinct([
+                {"backend": entry.get("backend"), "workers": entry.get("workers")}
+                for entry in starts
+            ]),
+            "hosts": sorted({e["host"] for e in self._spent.values() if e.get("host")}),
+        }  # fmt: skip
+
+    def _command(self) -> str:
+        commands = [e.get("command", "") for e in log_lines(self.layout.log)]
+        return next((command for command in reversed(commands) if command), "")
+
+
+def _best_arms(bandits: Mapping[str, Bandit]) -> dict[str, tuple[int, float]]:
+    return {
+        name: (bandit.best_arm, bandit.arms[bandit.best_arm].gain)
+        for name, bandit in bandits.items()
+    }
+
+
+def _distinct(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [entry for k, entry in enumerate(entries) if entry not in entries[:k]]
+
+
+def _hash(spec: Mapping[str, Any]) -> str:
+    from hashlib import sha256
+
+    return sha256(canonical(spec)).hexdigest()

@@ -1,0 +1,76 @@
+"""What an experiment found: curves of every learner on every problem, read from its directory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.bandit import Bandit
+
+__all__ = ["Curves", "Place", "Results", "load_results"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Place = tuple[str, str, int]  # problem, learner, horizon
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Runs of one learner on one problem with one horizon; rows are runs, in order of run number.
+
+    Row r of every learner met the same world, so differences between learners are paired.
+    ``regret`` and ``gap_regret`` are nan where the problem is too large to plan.
+    """
+
+    times: Ints  # (G,) steps, evenly spaced in the logarithm, the same for all learners
+    regret: Floats  # (R, G) plain, against rho*
+    gap_regret: Floats  # (R, G)
+    weak_regret: Floats  # (R, G)
+    seconds: Floats  # (R,) wall time of the run; nan if unknown
+    planning_seconds: Floats  # (R,)
+    episodes: Ints  # (R,)
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """An experiment's results; names and labels in the experiment's order."""
+
+    problems: tuple[str, ...]
+    learners: tuple[str, ...]
+    horizons: tuple[int, ...]
+    runs: int
+    seed: int
+    bandits: Mapping[str, Bandit]
+    gains: Mapping[str, tuple[float, float, float]]  # rho*: value, lower, upper; nan if unknown
+    best_arms: Mapping[str, tuple[int, float]]  # best single arm and its average reward
+    refusals: Mapping[Place, str]  # why a learner was not run
+    provenance: Mapping[str, Any]  # versions, machines, file hashes, times
+    command: str  # that made it, as it was last given
+    found: Mapping[Place, Curves] = field(repr=False)
+
+    def curves(self, problem: str, learner: str, horizon: int) -> Curves | None:
+        """The runs of one learner; None if it refused the problem or is not finished."""
+        return self.found.get((problem, learner, horizon))
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run is there or was refused."""
+        wanted = len(self.problems) * len(self.learners) * len(self.horizons)
+        done = sum(len(curves.seconds) == self.runs for curves in self.found.values())
+        return done + len(self.refusals) == wanted
+
+
+def load_results(directory: str | Path, *, partial: bool = False) -> Results:
+    """Read what ``restive compare`` left in a directory, finished or not.
+
+    Without ``partial``, a learner with runs missing has no curves. With it, curves hold the first
+    runs that all learners of that problem and horizon have finished.
+    """
+    from restive.experiments.reading import read_results
+
+    return read_results(Path(directory), partial)

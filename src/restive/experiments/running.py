@@ -1,0 +1,142 @@
+"""Run an experiment: what is missing in its directory, on any backend, until all is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from pathlib import Path
+
+from restive.errors import ProblemError, RestiveError
+from restive.experiments.backends import Pool, check_backend, opened
+from restive.experiments.cells import PLAN, Cell, Job, Outcome
+from restive.experiments.derived import write_derived
+from restive.experiments.progress import Pace, Watcher, batches
+from restive.experiments.results import Results, load_results
+from restive.experiments.spec import Experiment
+from restive.experiments.store import Store, cells_of, logged_cells
+
+__all__ = ["run_experiment"]
+
+PATIENCE = 3  # how often in a row workers may die without finishing a cell
+
+
+def run_experiment(
+    experiment: Experiment,
+    directory: Path,
+    workers: int | None = None,
+    backend: str = "local",
+    address: str = "",
+    watcher: Watcher | None = None,
+) -> Results:
+    """Run the cells that ``directory`` does not hold yet and return the results of all."""
+    if faults := check_backend(backend, address, workers):
+        raise ProblemError(faults)
+    watcher = watcher or Watcher()
+    store = Store(directory, experiment)
+    with store.held():
+        missing = _missing(store, watcher)
+        if missing:
+            store.forget_derived()
+            with opened(backend, address, workers) as pool:
+                store.log_start(backend=backend, workers=pool.workers)
+                _Campaign(store, watcher, pool, missing).run()
+            store.log("end")
+        results = load_results(directory)
+        write_derived(results, store.layout)
+    return results
+
+
+def _missing(store: Store, watcher: Watcher) -> dict[Cell, Job]:
+    """Jobs that are still to be done; damaged files are among them, and are told of."""
+    missing = {}
+    for job in cells_of(store.experiment):
+        found = store.find(job.cell)
+        if isinstance(found, str):
+            path = store.layout.cell(job.cell)
+            watcher.notice(f"{path} {found}; it is run again.")
+            path.unlink()
+            store.log("damaged", cell=path.name, what=found)
+        if not isinstance(found, dict):
+            missing[job.cell] = job
+    return missing
+
+
+class _Campaign:
+    """The cells still to be run, and what is done with each as it finishes."""
+
+    def __init__(
+        self, store: Store, watcher: Watcher, pool: Pool, missing: dict[Cell, Job]
+    ) -> None:
+        self.store, self.watcher, self.pool, self.missing = store, watcher, pool, missing
+        self.pace = Pace(missing)
+        for cell, entry in logged_cells(store.layout.log):  # what earlier cells took
+            self.pace.add(cell, entry.get("seconds", 0.0))
+
+    def run(self) -> None:
+        self._report(self.watcher.started)
+        failures = 0
+        try:
+            while self.missing:
+                before = len(self.missing)
+                lost = self._round()
+                if lost is not None:
+                    failures = failures + 1 if len(self.missing) == before else 0
+                    self._tell_loss(lost, failures)
+        except KeyboardInterrupt:
+            self.store.log("interrupted", left=len(self.missing))
+            raise
+
+    def _round(self) -> Exception | None:
+        """Run what is missing; the exception if workers were lost on the way."""
+        jobs = list(self.missing.values())
+        loads = batches(jobs, self.pace, self.pool.workers, len(jobs))
+        with closing(_guarded(self.pool.run(loads))) as results:
+            for found in results:
+                if isinstance(found, Exception):
+                    return found
+                for outcome in found:
+                    self._keep(outcome)
+        return None
+
+    def _keep(self, outcome: Outcome) -> None:
+        if outcome.error:
+            self.store.log("failed", cell=list(outcome.cell), traceback=outcome.error)
+            raise _failure(outcome, self.store.layout.log)
+        self.store.keep(outcome)
+        del self.missing[outcome.cell]
+        self.pace.add(outcome.cell, outcome.spent["seconds"])
+        self.pace.done(outcome.cell)
+        self._report(self.watcher.finished)
+
+    def _report(self, tell: Callable[[int, int, float | None], None]) -> None:
+        total = self.store.experiment.cells
+        tell(total - self.pace.waiting, total, self.pace.left(self.pool.workers))
+
+    def _tell_loss(self, lost: Exception, failures: int) -> None:
+        words = (str(lost) or type(lost).__name__).splitlines()[0][:200]
+        self.store.log("workers lost", what=words)
+        if failures >= PATIENCE:
+            raise RestiveError(
+                f"workers died {failures} times without finishing a cell: {words}. Give them more "
+                "memory, start fewer of them, and see that restive is installed where they run; "
+                "what is finished is kept, and the same command goes on."
+            )
+        self.watcher.notice(f"a worker was lost ({type(lost).__name__}); its cells are run again.")
+
+
+def _guarded(results: Iterator[list[Outcome]]) -> Generator[list[Outcome] | Exception, None, None]:
+    """What a pool raises becomes its last item, apart from what is done with the others."""
+    try:
+        yield from results
+    except Exception as error:
+        yield error
+
+
+def _failure(outcome: Outcome, log: Path) -> RestiveError:
+    """For what should not happen: a bug here, or in a learner of the user's own."""
+    cell, last = outcome.cell, outcome.error.strip().splitlines()[-1]
+    who = "the plan" if cell.learner == PLAN else cell.learner
+    return RestiveError(
+        f"{who} failed on {cell.problem} (horizon {cell.horizon:,}, run {cell.run}): {last}. "
+        f"The traceback is in {log}; what is finished is kept."
+    )

@@ -1,0 +1,222 @@
+"""An experiment's directory: one file for each finished cell, a log, and what they belong to."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from restive.errors import Fault, ProblemError
+from restive.experiments.cells import PLAN, Cell, Job, Outcome, versions
+from restive.experiments.layout import Layout, read_cell, whole, write_cell
+from restive.experiments.lock import alone
+from restive.experiments.spec import Experiment, canonical
+from restive.file_model import shown
+
+__all__ = [
+    "Store",
+    "cells_of",
+    "described",
+    "keys_of",
+    "log_lines",
+    "logged_cells",
+    "read_description",
+]
+
+FORMAT = 1
+OURS = {"experiment.json", "log.jsonl", ".lock", "curves.csv", "summary.json", "cells", "plans"}
+
+
+class Store:
+    """The directory of an experiment, held by this process alone while it is open."""
+
+    def __init__(self, directory: Path, experiment: Experiment) -> None:
+        self.layout = Layout(directory, [problem.name for problem in experiment.problems])
+        self.experiment = experiment
+        self._keys = keys_of(described(experiment))
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Take the directory, make it this experiment's, and give it back in the end."""
+        root = self.layout.root
+        _check_folder(root)
+        root.mkdir(parents=True, exist_ok=True)
+        with alone(self.layout.lock):
+            self._claim()
+            for draft in list(self.layout.drafts()):
+                draft.unlink(missing_ok=True)
+            yield
+
+    def _claim(self) -> None:
+        wanted = described(self.experiment)
+        present = read_description(self.layout.root)
+        if present is not None:
+            check_same(present, wanted, self.layout.root)
+        if present != wanted:
+            with whole(self.layout.experiment) as draft:
+                draft.write_bytes(canonical(wanted))
+
+    def find(self, cell: Cell) -> dict[str, Any] | str | None:
+        """The result of a cell; None if it is missing, words if its file is damaged."""
+        return read_cell(self.layout.cell(cell), self._keys(cell), cell)
+
+    def keep(self, outcome: Outcome) -> None:
+        """Log a finished cell, then keep its result: in this order no cell lacks its time."""
+        cell = outcome.cell
+        self.log("cell", cell=list(cell), **outcome.spent)
+        write_cell(self.layout.cell(cell), self._keys(cell), cell, outcome.result)
+
+    def log(self, event: str, **facts: Any) -> None:
+        """Append a line to the log, after whatever a killed process left of its last one."""
+        entry = {"event": event, "at": datetime.now(UTC).isoformat(timespec="seconds"), **facts}
+        with open(self.layout.log, "ab+") as stream:
+            if stream.tell() and not _ends_line(stream):
+                stream.write(b"\n")
+            stream.write(json.dumps(entry).encode() + b"\n")
+
+    def log_start(self, **facts: Any) -> None:
+        machine = {
+            "host": platform.node(),
+            "system": platform.platform(),
+            "processor": platform.machine(),
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+        }
+        self.log("start", command=self.experiment.command, machine=machine, **facts)
+
+    def forget_derived(self) -> None:
+        """Remove what was computed from cells of which there will now be more."""
+        for path in (self.layout.curves, self.layout.summary):
+            path.unlink(missing_ok=True)
+
+
+def described(experiment: Experiment) -> dict[str, Any]:
+    """What experiment.json holds."""
+    return {"format": FORMAT, **experiment.to_dict(), "versions": versions()}
+
+
+def read_description(directory: Path) -> dict[str, Any] | None:
+    """The experiment.json of a directory; None if there is none."""
+    path = directory / "experiment.json"
+    try:
+        found = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        remedy = "Give another directory; this one cannot be read."
+        raise ProblemError([Fault(str(path), "not an experiment's description", "", remedy)])
+    return found
+
+
+def cells_of(experiment: Experiment) -> Iterator[Job]:
+    """All jobs: for each problem its plan, then run after run of all learners."""
+    seed, delta, found = experiment.seed, experiment.delta, versions()
+    for problem in experiment.problems:
+        plan = Cell(problem.name, PLAN, 0, 0)
+        yield Job(plan, problem.bandit, None, seed, delta, found)
+        for horizon in experiment.horizons:
+            for run in range(experiment.runs):
+                for entrant in experiment.learners:
+                    cell = Cell(problem.name, entrant.label, horizon, run)
+                    yield Job(cell, problem.bandit, entrant, seed, delta, found)
+
+
+class keys_of:  # noqa: N801  (used as a function of a description)
+    """Hash of everything a cell's result follows from, by cell."""
+
+    def __init__(self, description: Mapping[str, Any]) -> None:
+        shared = [description["seed"], description["delta"], description["versions"]]
+        self._shared = canonical(shared)
+        self._problems = {p["name"]: canonical(p["problem"]) for p in description["problems"]}
+        self._learners = {e["label"]: canonical(e) for e in description["learners"]}
+
+    def __call__(self, cell: Cell) -> str:
+        parts = (self._shared, self._problems[cell.problem], self._learners.get(cell.learner, b""))
+        return sha256(b"\0".join(parts) + repr(tuple(cell)).encode()).hexdigest()
+
+
+def check_same(present: Mapping[str, Any], wanted: Mapping[str, Any], root: Path) -> None:
+    """Refuse an experiment that is not the one in the directory, but for having more runs."""
+    remedy = "Give another directory with --out, or go back to what it was."
+    faults = []
+    for key in wanted:
+        if key == "runs":
+            if wanted[key] < present[key]:
+                message = f"fewer than the {present[key]} runs in {root}"
+                faults.append(Fault(key, message, str(wanted[key]), remedy))
+            continue
+        for path, old, new in _differences(key, present.get(key), wanted[key]):
+            message = f"differs from the experiment in {root}, which has {shown(old)}"
+            faults.append(Fault(path, message, shown(new), remedy))
+    if faults:
+        raise ProblemError(faults)
+
+
+def _differences(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Places where two values differ; a problem that differs is named, not taken apart."""
+    if old == new:
+        return
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        if "sha256" in new and old.get("name") == new.get("name"):
+            yield f"{path} ({new['name']})", f"sha256 {old['sha256'][:12]}", new["sha256"][:12]
+            return
+        for key in sorted(old.keys() | new.keys()):
+            yield from _differences(f"{path}.{key}", old.get(key), new.get(key))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for k, (before, after) in enumerate(zip(old, new, strict=True)):
+            yield from _differences(f"{path}[{k}]", before, after)
+    else:
+        yield path, _brief(old), _brief(new)
+
+
+def _brief(value: Any) -> Any:
+    """Problems and learners by their names."""
+    if isinstance(value, list):
+        return [_brief(entry) for entry in value]
+    if isinstance(value, Mapping):
+        return value.get("label") or value.get("name") or value
+    return value
+
+
+def _check_folder(root: Path) -> None:
+    """Refuse to fill a folder that holds something else."""
+    if root.exists() and not root.is_dir():
+        fault = Fault(str(root), "this is a file", "", "Give the path of a directory.")
+        raise ProblemError([fault])
+    others = [] if not root.exists() else sorted({p.name for p in root.iterdir()} - OURS)
+    if others and not (root / "experiment.json").exists():
+        remedy = "Give a new directory, or an empty one."
+        raise ProblemError([Fault(str(root), "holds other files", others[0], remedy)])
+
+
+def log_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Lines of a log; those that a killed process left unfinished are passed over."""
+    if not path.exists():
+        return
+    for line in path.read_bytes().splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict):
+            yield entry
+
+
+def logged_cells(path: Path) -> Iterator[tuple[Cell, dict[str, Any]]]:
+    """Finished cells in a log with what they took, the last time last."""
+    for entry in log_lines(path):
+        if entry.get("event") == "cell" and len(entry.get("cell", ())) == 4:
+            yield Cell(*entry["cell"]), entry
+
+
+def _ends_line(stream: Any) -> bool:
+    stream.seek(-1, os.SEEK_END)
+    return bool(stream.read(1) == b"\n")

@@ -1,0 +1,237 @@
+"""Everything a comparison says in numbers, for tables, reports and ``summary.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import nan
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.experiments.paired import Comparison, Ratio, compare_pairs, geometric_ratio
+from restive.experiments.statistics import (
+    LEVEL,
+    Interval,
+    mean_interval,
+    median_interval,
+    plain,
+    slope,
+)
+
+if TYPE_CHECKING:
+    from restive.experiments.results import Curves, Results
+
+__all__ = ["MEASURES", "YARDSTICKS", "Entry", "Final", "Measure", "Summary", "Versus", "summarize"]
+
+Floats = NDArray[np.float64]
+Measure = Literal["gap_regret", "regret", "weak_regret"]
+MEASURES: tuple[Measure, ...] = ("gap_regret", "regret", "weak_regret")
+# learners that are told the truth: shown, but never the best one that others are compared with
+YARDSTICKS = ("optimal", "myopic", "whittle", "best-arm")
+
+
+@dataclass(frozen=True)
+class Final:
+    """Regret at the end of the runs."""
+
+    mean: Interval
+    median: Interval
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"mean": self.mean.to_dict(), "median": self.median.to_dict()}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One learner on one problem with one horizon.
+
+    rank: by the mean of the summary's measure among the learners there, from 1; None for those
+    that did not run. Seconds and episodes are medians over the runs; seconds depend on the
+    machine and stay out of ``to_dict``.
+    """
+
+    problem: str
+    learner: str
+    horizon: int
+    runs: int
+    final: Mapping[Measure, Final]
+    slope: Interval  # exponent of growth of the measure
+    rank: int | None
+    episodes: float
+    seconds: float
+    planning_seconds: float
+    refusal: str = ""  # why it did not run
+
+    def to_dict(self) -> dict[str, Any]:
+        head: dict[str, Any] = {
+            "problem": self.problem, "learner": self.learner, "horizon": self.horizon
+        }  # fmt: skip
+        if self.refusal:
+            return head | {"refusal": self.refusal}
+        finals: dict[str, Any] = {name: one.to_dict() for name, one in self.final.items()}
+        growth = {"slope": self.slope.to_dict(), "episodes": plain(self.episodes)}
+        return head | {"runs": self.runs, "rank": self.rank} | finals | growth
+
+
+@dataclass(frozen=True)
+class Versus:
+    """A learner against the first one over all problems that both played."""
+
+    horizon: int
+    learner: str
+    against: str
+    problems: tuple[str, ...]
+    ratio: Ratio
+
+    def to_dict(self) -> dict[str, Any]:
+        found = self.ratio.to_dict()
+        ratios = dict(zip(self.problems, found.pop("ratios"), strict=True))
+        head = {"horizon": self.horizon, "learner": self.learner, "against": self.against}
+        return head | found | {"ratios": ratios}
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What ``summarize`` found. Entries are in the experiment's order.
+
+    first: every other learner against the first one named, corrected for these comparisons.
+    best: every other learner against the one with the least mean, which is known only afterwards:
+    corrected for all pairs of learners. Both within one problem and horizon.
+    """
+
+    measure: Measure
+    level: float
+    entries: tuple[Entry, ...]
+    first: tuple[Comparison, ...]
+    best: tuple[Comparison, ...]
+    ratios: tuple[Versus, ...]
+    _places: dict[tuple[str, str, int], Entry] = field(repr=False, compare=False)
+
+    def entry(self, problem: str, learner: str, horizon: int) -> Entry | None:
+        """The entry of one learner; None if it has not finished."""
+        return self._places.get((problem, learner, horizon))
+
+    def ranking(self, problem: str, horizon: int) -> list[Entry]:
+        """Those that ran, best first; those that refused last."""
+        found = [e for e in self.entries if (e.problem, e.horizon) == (problem, horizon)]
+        return sorted(found, key=lambda e: len(found) + 1 if e.rank is None else e.rank)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; the same results give the same dictionary on every machine."""
+        return {
+            "measure": self.measure,
+            "level": self.level,
+            "entries": [one.to_dict() for one in self.entries],
+            "against_first": [one.to_dict() for one in self.first],
+            "against_best": [one.to_dict() for one in self.best],
+            "ratios_to_first": [one.to_dict() for one in self.ratios],
+        }
+
+
+def summarize(
+    results: Results, measure: Measure = "gap_regret", yardsticks: Collection[str] = YARDSTICKS
+) -> Summary:
+    """Finals, slopes, ranks, paired comparisons and ratios of an experiment.
+
+    measure: what learners are ranked and compared by; weak regret takes its place on problems too
+    large to plan. yardsticks: learners that cannot be the best.
+    """
+    entries: list[Entry] = []
+    first: list[Comparison] = []
+    best: list[Comparison] = []
+    for problem in results.problems:
+        for horizon in results.horizons:
+            found = _found(results, problem, horizon)
+            used = _usable(found, measure)
+            ends = {name: np.asarray(getattr(c, used))[:, -1] for name, c in found.items()}
+            ranks = _ranks(ends)
+            for name in results.learners:
+                place = (problem, name, horizon)
+                if name in found:
+                    entries.append(_entry(place, found[name], used, ranks[name]))
+                elif place in results.refusals:
+                    entries.append(_refused(place, results.refusals[place]))
+            first += _against_first(problem, horizon, ends)
+            best += _against_best(problem, horizon, ends, yardsticks)
+    places = {(e.problem, e.learner, e.horizon): e for e in entries}
+    ratios = [v for horizon in results.horizons for v in _ratios(results, horizon, measure)]
+    return Summary(measure, LEVEL, tuple(entries), tuple(first), tuple(best), tuple(ratios), places)
+
+
+def _found(results: Results, problem: str, horizon: int) -> dict[str, Curves]:
+    found = {name: results.curves(problem, name, horizon) for name in results.learners}
+    return {name: c for name, c in found.items() if c is not None and len(c.seconds)}
+
+
+def _usable(found: Mapping[str, Curves], measure: Measure) -> Measure:
+    known = all(np.isfinite(getattr(curves, measure)[:, -1]).all() for curves in found.values())
+    return measure if known else "weak_regret"
+
+
+def _entry(place: tuple[str, str, int], curves: Curves, used: Measure, rank: int) -> Entry:
+    finals = {}
+    for name in MEASURES:
+        ends = np.asarray(getattr(curves, name))[:, -1]
+        finals[name] = Final(mean_interval(ends), median_interval(ends))
+    growth = slope(curves.times, getattr(curves, used))
+    return Entry(
+        *place, len(curves.seconds), finals, growth, rank, _median(curves.episodes),
+        _median(curves.seconds), _median(curves.planning_seconds),
+    )  # fmt: skip
+
+
+def _refused(place: tuple[str, str, int], why: str) -> Entry:
+    nothing = Interval(nan, nan, nan, LEVEL, "it did not run")
+    finals: dict[Measure, Final] = {name: Final(nothing, nothing) for name in MEASURES}
+    return Entry(*place, 0, finals, nothing, None, nan, nan, nan, why)
+
+
+def _ranks(ends: Mapping[str, Floats]) -> dict[str, int]:
+    """Equal means share the better rank."""
+    means = {name: float(values.mean()) for name, values in ends.items()}
+    return {name: 1 + sum(m < mean for m in means.values()) for name, mean in means.items()}
+
+
+def _same_runs(ends: Mapping[str, Floats]) -> dict[str, Floats]:
+    count = min(map(len, ends.values()), default=0)
+    return {name: values[:count] for name, values in ends.items()}
+
+
+def _against_first(problem: str, horizon: int, ends: Mapping[str, Floats]) -> list[Comparison]:
+    names = list(ends)
+    pairs = [(name, names[0]) for name in names[1:]]
+    return compare_pairs(problem, horizon, _same_runs(ends), pairs)
+
+
+def _against_best(
+    problem: str, horizon: int, ends: Mapping[str, Floats], yardsticks: Collection[str]
+) -> list[Comparison]:
+    rivals = [name for name in ends if name not in yardsticks]
+    if not rivals:
+        return []
+    best = min(rivals, key=lambda name: float(ends[name].mean()))
+    pairs = [(b, a) if a == best else (a, b) for a, b in combinations(ends, 2)]
+    return compare_pairs(problem, horizon, _same_runs(ends), pairs, only=best)
+
+
+def _ratios(results: Results, horizon: int, measure: Measure) -> list[Versus]:
+    """Ratios to the first learner over the problems that both played and that could be planned."""
+    found = {p: _found(results, p, horizon) for p in results.problems}
+    first, versus = results.learners[0], []
+    for name in results.learners[1:]:
+        shared = [p for p, c in found.items() if {first, name} <= c.keys()
+                  and _usable(c, measure) == measure]  # fmt: skip
+        ends = [
+            [np.asarray(getattr(found[p][one], measure))[:, -1] for p in shared]
+            for one in (name, first)
+        ]
+        ratio = geometric_ratio(ends[0], [[values] for values in ends[1]])
+        versus.append(Versus(horizon, name, first, tuple(shared), ratio))
+    return versus
+
+
+def _median(values: Any) -> float:
+    return float(np.median(np.asarray(values, dtype=np.float64)))

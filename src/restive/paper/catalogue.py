@@ -1,0 +1,75 @@
+"""All claims, in the order of the paper, and how to find some of them by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from restive.errors import Fault, ProblemError
+from restive.paper import (
+    appendix,
+    colored,
+    diameters,
+    examples,
+    index_policies,
+    mixing,
+    rates,
+    remarks,
+    special,
+)
+from restive.paper.claims import Claim
+
+__all__ = ["CLAIMS", "chosen"]
+
+
+def _named(claims: Sequence[Claim], *names: str) -> tuple[Claim, ...]:
+    return tuple(one for one in claims if one.name in names)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    *_named(mixing.CLAIMS, "equation-1", "equation-1-square"),
+    *examples.CLAIMS,
+    *index_policies.CLAIMS,
+    *rates.THEOREM_2,
+    *_named(rates.EXTENSIONS, "unknown-mixing-time", "periodic-arms"),
+    *rates.LOWER_BOUND,
+    examples.REPRESENTATION,
+    *_named(mixing.CLAIMS, "aggregation", "coloring", "colors"),
+    *_named(colored.CLAIMS, "optimism", "theorem-4"),
+    *special.CLAIMS,
+    *diameters.CLAIMS,
+    *_named(mixing.CLAIMS, "return-times"),
+    *_named(rates.EXTENSIONS, "unknown-horizon"),
+    *_named(remarks.CLAIMS, "reversible", "reversible-lazy", "periodic-aggregation", "primes"),
+    *_named(rates.EXTENSIONS, "unknown-periods"),
+    *_named(rates.EXTENSIONS, "unknown-states"),
+    *_named(remarks.CLAIMS, "cover-time"),
+    *_named(rates.EXTENSIONS, "nothing-known"),
+    *_named(colored.CLAIMS, "confidence-sets", "episodes"),
+    *appendix.CLAIMS,
+)
+
+
+def chosen(words: str) -> tuple[Claim, ...]:
+    """The claims with these names, separated by commas; theorem-2 stands for theorem-2-rate too.
+
+    Nothing stands for all claims.
+
+    >>> [claim.name for claim in chosen("lemma-1")]
+    ['lemma-1', 'lemma-1-single-state']
+    """
+    if not words:
+        return CLAIMS
+    names = [name.strip() for name in words.split(",")]
+    for name in names:
+        if not any(_matches(claim, name) for claim in CLAIMS):
+            known = [claim.name for claim in CLAIMS]
+            close = get_close_matches(name, known, n=1)
+            guess = f"Did you mean {close[0]}? " if close else ""
+            remedy = f"{guess}Claims are {', '.join(known)}."
+            raise ProblemError([Fault("--only", "no such claim", name, remedy)])
+    return tuple(claim for claim in CLAIMS if any(_matches(claim, name) for name in names))
+
+
+def _matches(claim: Claim, name: str) -> bool:
+    return claim.name == name or (bool(name) and claim.name.startswith(f"{name}-"))

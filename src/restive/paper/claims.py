@@ -1,0 +1,94 @@
+"""What a claim of the paper is, how it is measured, and what comes out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+__all__ = ["Claim", "Experiment", "Finding", "Outcome", "Scale", "Verdict", "judged"]
+
+Verdict = Literal["holds", "fails", "not decided"]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much to do."""
+
+    quick: bool = False
+
+    def size(self, full: int, quick: int) -> int:
+        """A number of problems, runs or steps."""
+        return quick if self.quick else full
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Independent pieces of work: ``measure`` of every cell, in any order, on any worker.
+
+    A cell holds the seeds that its work depends on, so results do not depend on who does it.
+    ``seconds``: about what one cell takes, (full, quick), to tell the time that is left.
+    """
+
+    name: str
+    cells: Callable[[Scale], Sequence[Any]]
+    measure: Callable[[Any], Any]
+    seconds: tuple[float, float] = (1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was run for a claim, the number that came out, and the verdict on it."""
+
+    ran: str
+    number: str
+    criterion: str
+    verdict: Verdict
+    note: str = ""  # the counterexample, or what the verdict does not say
+    values: dict[str, Any] = field(default_factory=dict)  # the same for programs
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim, its place in the paper, and how an experiment's results decide it.
+
+    expected: the verdict that is known to be right; claims of the paper that are false as printed
+    are expected to fail.
+    """
+
+    name: str
+    place: str
+    statement: str
+    experiment: Experiment
+    judge: Callable[[Scale, Sequence[Any]], Finding]
+    expected: Verdict = "holds"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A claim with its finding."""
+
+    claim: Claim
+    finding: Finding
+
+    @property
+    def surprising(self) -> bool:
+        """Whether a claim fails that should hold, or a counterexample has stopped being one."""
+        return self.finding.verdict != self.claim.expected and (
+            "fails" in (self.finding.verdict, self.claim.expected)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        claim, found = self.claim, self.finding
+        return {
+            "name": claim.name, "place": claim.place, "statement": claim.statement,
+            "ran": found.ran, "number": found.number, "criterion": found.criterion,
+            "verdict": found.verdict, "expected": claim.expected, "note": found.note,
+            "values": found.values,
+        }  # fmt: skip
+
+
+def judged(holds: bool) -> Verdict:
+    """The verdict where there is nothing in between."""
+    return "holds" if holds else "fails"

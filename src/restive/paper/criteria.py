@@ -1,0 +1,113 @@
+"""Every number that a verdict depends on, one small record per claim or family of claims."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+__all__ = [
+    "ALPHA",
+    "APPENDIX",
+    "DELTA",
+    "EXAMPLES",
+    "GROWTH",
+    "INDEX",
+    "LOGARITHM",
+    "LOWER",
+    "MIXING",
+    "PRIMES",
+    "SETS",
+]
+
+ALPHA = 1e-4  # chance that a true claim fails, per claim
+DELTA = 0.05  # delta of every learner
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Section 3: what the paper says of its examples."""
+
+    single: float = 1 / 2  # average reward of an arm of Examples 1 and 2
+    limit: float = 3 / 4  # of the optimal policy as epsilon goes to 0 or 1
+    slope: float = 1 / 2  # rho* = limit - slope * (distance of epsilon from 0 or 1)
+    accuracy: float = 1e-6  # width of the certified intervals
+    first: tuple[float, ...] = (0.3, 0.1, 0.03, 0.01)  # epsilon in Example 1
+    second: tuple[float, ...] = (0.7, 0.9, 0.97, 0.99)  # in Example 2
+    third: tuple[float, ...] = (0.3, 0.2, 0.1, 0.05, 0.02)  # in Example 3
+    with_center: Fraction = Fraction(59, 80)  # rho* in Example 4
+    without_center: Fraction = Fraction(49, 80)
+    preference: Fraction = Fraction(1, 16)  # by which L beats R with C, and R beats L without
+
+
+@dataclass(frozen=True)
+class Index:
+    """Theorem 1."""
+
+    margin: Fraction = Fraction(1, 240)  # 1/16 once in 15 steps
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """Eq. (1) and what follows from it; ratios of what is claimed to be below 1."""
+
+    epsilons: tuple[float, ...] = (0.25, 0.1, 0.01, 1e-3, 1e-4, 1e-6)
+    most: float = 1.0
+    rounding: float = 1e-9
+    flips: tuple[float, ...] = (0.9, 0.99, 0.999, 0.9999)  # reversible chains that nearly swap
+    alternating: float = 0.95  # two states that swap with this probability, for Definition 1
+
+
+@dataclass(frozen=True)
+class Primes:
+    """Remark 5: log lcm(1, ..., n) / n goes to 1."""
+
+    sizes: tuple[int, ...] = (100, 1000, 10_000)
+    off: tuple[float, ...] = (0.1, 0.02, 0.01)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Theorem 2 and its extensions: exponents of regret in time."""
+
+    root: float = 0.5
+    known_logs: float = 2.0  # log^2(T/delta): adds 2/log(T/delta) to the exponent
+    unknown_logs: float = 3.5  # log^(7/2)(T/delta) where mixing times are guessed
+    linear: float = 0.97  # an exponent that is surely above this is no learning
+    sublinear: float = 1.0
+
+
+@dataclass(frozen=True)
+class Lower:
+    """Theorem 3: exponent of regret in the number of states, and its constant."""
+
+    exponent: tuple[float, float] = (0.4, 0.6)  # the interval must meet this one
+    constant: float = 1 / 20
+
+
+@dataclass(frozen=True)
+class Sets:
+    """Confidence sets: how often they may miss, and what optimism may lose by rounding."""
+
+    steps: int = 3000
+    rounding: float = 1e-9
+
+
+@dataclass(frozen=True)
+class Logarithm:
+    """Remark 3: of what T/100 to T adds to regret, the share that comes after T/10."""
+
+    root: float = 10**0.5 / (1 + 10**0.5)  # for sqrt(T)
+    most: float = 0.6  # 1/2 for a logarithm
+    gap: float = 0.1  # by which wrong actions are worse at least
+
+
+@dataclass(frozen=True)
+class Appendix:
+    """The displays of the appendix."""
+
+    most: float = 1.0
+    rounding: float = 1e-9
+
+
+EXAMPLES, INDEX, MIXING, PRIMES = Examples(), Index(), Mixing(), Primes()
+GROWTH, LOWER, SETS, LOGARITHM, APPENDIX = Growth(), Lower(), Sets(), Logarithm(), Appendix()

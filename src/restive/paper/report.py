@@ -1,0 +1,159 @@
+"""A run of the paper as a page: Markdown to read, JSON for programs, and one page of HTML."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from restive.errors import Fault, ProblemError
+from restive.paper.claims import Outcome
+
+__all__ = ["check_folder", "facts", "markdown", "page", "write_report"]
+
+PAPER = (
+    "R. Ortner, D. Ryabko, P. Auer, R. Munos: Regret Bounds for Restless Markov Bandits (ALT 2012)"
+)
+INTRO = (
+    "Every claim of the paper that can be checked, with what was run, the number that came out and "
+    "the criterion it was held against. A verdict is *holds*, *fails* or *not decided*; a claim "
+    "that is false as printed is expected to fail, and its note has the counterexample. Criteria "
+    "that rest on chance are wrong about a true claim with probability 1e-4 at most."
+)
+HEADS = ("claim", "place", "what it says", "what was run", "number", "criterion", "verdict")
+
+
+def facts(
+    outcomes: Sequence[Outcome], *, version: str, quick: bool, interrupted: bool
+) -> dict[str, Any]:
+    """The whole run for JSON; the same bytes for the same version, whatever the workers."""
+    counts = Counter(one.finding.verdict for one in outcomes)
+    return {
+        "version": version,
+        "paper": PAPER,
+        "scale": "quick" if quick else "full",
+        "interrupted": interrupted,
+        "verdicts": {name: counts[name] for name in ("holds", "fails", "not decided")},
+        "surprises": [one.claim.name for one in outcomes if one.surprising],
+        "claims": [one.to_dict() for one in outcomes],
+    }
+
+
+def summary(found: dict[str, Any]) -> str:
+    """One sentence or two about the verdicts."""
+    count, known = found["verdicts"], len(found["claims"])
+    words = (
+        f"{known} claims: {count['holds']} hold, {count['fails']} fail, {count['not decided']} not "
+        "decided."
+    )
+    wrong = found["surprises"]
+    if wrong:
+        return f"{words} Not as expected: {', '.join(wrong)}."
+    claims = found["claims"]
+    if open_ := [one["name"] for one in claims if one["verdict"] != one["expected"]]:
+        return f"{words} Not decided as expected: {', '.join(open_)}; no verdict contradicts it."
+    return f"{words} The verdicts are those expected."
+
+
+def markdown(found: dict[str, Any]) -> str:
+    """The run as a Markdown page."""
+    command = "restive paper" + (" --quick" if found["scale"] == "quick" else "")
+    lines = ["# The paper, claim by claim", "", INTRO, "",
+             f"{found['paper']}. Made by `{command}`, restive {found['version']}.", "",
+             summary(found), ""]  # fmt: skip
+    if found["interrupted"]:
+        lines += ["The run was interrupted: claims that were not finished are left out.", ""]
+    lines += [_row(HEADS), _row(["---"] * len(HEADS))]
+    lines += [_row(_cells(one)) for one in found["claims"]]
+    notes = [f"- **{one['name']}**: {one['note']}" for one in found["claims"] if one["note"]]
+    return "\n".join([*lines, "", "## Notes", "", *notes, ""])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _cells(one: dict[str, Any]) -> tuple[str, ...]:
+    names = ("name", "place", "statement", "ran", "number", "criterion")
+    return (*(one[name] for name in names), verdict_words(one))
+
+
+def verdict_words(one: dict[str, Any]) -> str:
+    """The verdict, and whether it was known before."""
+    if one["verdict"] == one["expected"] == "fails":
+        return "fails, as known"
+    unexpected = one["verdict"] != one["expected"]
+    return f"{one['verdict']} (expected: {one['expected']})" if unexpected else str(one["verdict"])
+
+
+STYLE = """
+:root { color-scheme: light dark; --line: #8884; --good: #0072b2; --bad: #d55e00; --open: #777 }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
+table { border-collapse: collapse; width: 100% } td, th { border-bottom: 1px solid var(--line);
+  padding: .4rem .5rem; text-align: left; vertical-align: top } th { white-space: nowrap }
+.holds { color: var(--good) } .fails { color: var(--bad) } .open { color: var(--open) }
+.small { font-size: 13px; opacity: .8 } @media print { body { margin: 0; font-size: 10px } }
+"""
+
+
+def page(found: dict[str, Any]) -> str:
+    """The run as one HTML page, light or dark as the reader's screen is."""
+    rows = "\n".join(_html_row(one) for one in found["claims"])
+    heads = "".join(f'<th scope="col">{head}</th>' for head in HEADS)
+    stopped = "<p>The run was interrupted.</p>" if found["interrupted"] else ""
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>The paper, claim by claim</title><style>{STYLE}</style></head><body>"
+        f"<h1>The paper, claim by claim</h1><p>{escape(INTRO).replace('*', '')}</p>"
+        f"<p>{escape(found['paper'])}. restive {escape(found['version'])}, "
+        f"{found['scale']} run.</p>"
+        f"{stopped}<p><strong>{escape(summary(found))}</strong></p>\n"
+        f"<table><thead><tr>{heads}</tr></thead><tbody>\n{rows}\n</tbody></table></body></html>\n"
+    )
+
+
+def _html_row(one: dict[str, Any]) -> str:
+    cells = [escape(cell) for cell in _cells(one)]
+    if one["note"]:
+        cells[4] += f'<p class="small">{escape(one["note"])}</p>'
+    kind = {"holds": "holds", "fails": "fails"}.get(one["verdict"], "open")
+    marked = f'<strong class="{kind}">{cells[6]}</strong>'
+    shown = [f"<code>{cells[0]}</code>", *cells[1:6], marked]
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in shown) + "</tr>"
+
+
+def check_folder(folder: str) -> None:
+    """Refuse a folder that cannot take files, before any work is done for it."""
+    target = Path(folder)
+    if folder and target.exists() and not target.is_dir():
+        remedy = "Give the path of a folder; it is made if it does not exist."
+        raise ProblemError([Fault("--out", "not a folder", folder, remedy)])
+    if folder:
+        target.mkdir(parents=True, exist_ok=True)
+
+
+def write_report(found: dict[str, Any], folder: str) -> list[str]:
+    """paper.md, paper.json and paper.html in ``folder``, each whole or not at all; their paths."""
+    texts = {
+        "paper.md": markdown(found),
+        "paper.json": json.dumps(found, indent=1, allow_nan=False, ensure_ascii=False) + "\n",
+        "paper.html": page(found),
+    }
+    written = []
+    for name, text in texts.items():
+        target = Path(folder) / name
+        draft = target.with_name(f".{name}.{os.getpid()}")
+        try:
+            draft.write_text(text, encoding="utf-8")
+            os.replace(draft, target)
+        finally:
+            with suppress(FileNotFoundError):
+                draft.unlink()
+        written.append(str(target))
+    return written

@@ -1,0 +1,122 @@
+"""Curves of an experiment as numbers: thinned for a page, whole for a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.experiments.statistics import Band, mean_band, median_band
+
+if TYPE_CHECKING:
+    from restive.experiments import Results
+
+__all__ = ["CENTRES", "COLUMNS", "REGRETS", "Bands", "page_curves", "points_allowed", "rows"]
+
+Ints = NDArray[np.int64]
+Place = tuple[str, str, int]  # problem, learner, horizon
+
+REGRETS = {"gap": "gap_regret", "plain": "regret", "weak": "weak_regret"}
+CENTRES: dict[str, Callable[[Any], Band]] = {"mean": mean_band, "median": median_band}
+COLUMNS = (
+    "problem", "learner", "horizon", "regret", "runs", "time",
+    "mean", "mean_lower", "mean_upper", "median", "median_lower", "median_upper",
+)  # fmt: skip
+MOST, LEAST = 120, 16  # points of a curve on the page
+BUDGET = 620_000  # letters for all numbers on the page, which is to stay below 1 MB
+LETTERS = 5.6  # of a number and its comma
+
+
+class Bands:
+    """The bands of an experiment's curves, each computed once."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+        self._made: dict[tuple[Place, str, str], Band | None] = {}
+
+    def of(self, place: Place, regret: str, centre: str = "mean") -> Band | None:
+        """The band of one learner over all its times; None if it did not run or is not known."""
+        key = (place, regret, centre)
+        if key not in self._made:
+            curves = self.results.curves(*place)
+            runs = None if curves is None else np.asarray(getattr(curves, REGRETS[regret]))
+            known = runs is not None and len(runs) > 0 and bool(np.isfinite(runs).all())
+            self._made[key] = CENTRES[centre](runs) if known else None
+        return self._made[key]
+
+    def times(self, problem: str, horizon: int) -> Ints | None:
+        """The times that all learners share; None if none of them has run."""
+        found = (self.results.curves(problem, one, horizon) for one in self.results.learners)
+        return next((curves.times for curves in found if curves is not None), None)
+
+
+def points_allowed(results: Results) -> int:
+    """Points per curve so that all of them together keep the page small."""
+    curves = len(results.found) * len(REGRETS) * len(CENTRES)
+    return int(np.clip(BUDGET / (LETTERS * 3 * max(curves, 1)), LEAST, MOST))
+
+
+def page_curves(bands: Bands, problem: str, horizon: int) -> dict[str, Any] | None:
+    """Times and, for each regret and centre, [centre, lower, upper] of each learner (or None)."""
+    times, results = bands.times(problem, horizon), bands.results
+    if times is None:
+        return None
+    kept = _kept(len(times), points_allowed(results))
+    places = [(problem, learner, horizon) for learner in results.learners]
+    regrets: dict[str, Any] = {}
+    for name in REGRETS:
+        lines = {
+            centre: [_line(bands.of(place, name, centre), kept) for place in places]
+            for centre in CENTRES
+        }
+        if any(line is not None for line in lines["mean"]):
+            regrets[name] = lines
+    return {"times": times[kept].tolist(), "regrets": regrets}
+
+
+def _kept(count: int, most: int) -> Ints:
+    """Which points stay: spread evenly, the first and the last among them."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
+
+
+def _line(band: Band | None, kept: Ints) -> list[Any] | None:
+    if band is None:
+        return None
+    return [_rounded(part[kept].tolist()) for part in (band.centre, band.lower, band.upper)]
+
+
+def _rounded(values: Sequence[float]) -> list[float | int | None]:
+    """Four digits each, whole numbers without a point; None for what is unknown.
+
+    >>> _rounded([1234.56, 0.123456, 2.0, -0.0000012, float("nan")])
+    [1235, 0.1235, 2, 0, None]
+    """
+    return [_short(value) for value in values]
+
+
+def _short(value: float) -> float | int | None:
+    if not np.isfinite(value):
+        return None
+    rounded = round(float(f"{value:.4g}"), 5)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def rows(bands: Bands) -> Iterator[tuple[Any, ...]]:
+    """Every point of every band, unrounded, in the order of COLUMNS; None for unknown bounds."""
+    results = bands.results
+    for problem, horizon, learner in product(results.problems, results.horizons, results.learners):
+        curves = results.curves(problem, learner, horizon)
+        if curves is None:
+            continue
+        for regret in REGRETS:
+            found = [bands.of((problem, learner, horizon), regret, centre) for centre in CENTRES]
+            head = (problem, learner, horizon, regret, len(curves.seconds))
+            columns = [part.tolist() for band in found if band is not None
+                       for part in (band.centre, band.lower, band.upper)]  # fmt: skip
+            if columns:
+                for time, *point in zip(curves.times.tolist(), *columns, strict=True):
+                    yield (*head, time, *(None if isnan(value) else value for value in point))

@@ -1,0 +1,176 @@
+"""``restive paper``: workers, interrupts, exit codes, and what is written down."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from typer.testing import CliRunner
+
+from restive.cli import app
+from restive.paper import catalogue, report
+from restive.paper.claims import Claim, Experiment, Finding, Scale
+from restive.paper.running import run_claims
+
+CHEAP = "primes,colors,simplification,appendix,example-4"
+
+
+def restive(*words):
+    return CliRunner().invoke(app, ["paper", *words])
+
+
+def square(cell):
+    if cell == "stop":
+        raise KeyboardInterrupt
+    return cell**2
+
+
+def claim(name, cells, verdict="holds", expected="holds", seconds=1.0):
+    found = Finding("ran |x|", "number", "criterion <b>", verdict, "a note")
+    work = Experiment(name, lambda scale: cells, square, (seconds, seconds))
+    return Claim(name, "Section 0", "says", work, lambda scale, results: found, expected)
+
+
+def use(monkeypatch, *claims):
+    monkeypatch.setattr(catalogue, "chosen", lambda words: claims)
+
+
+def test_the_bytes_do_not_depend_on_the_workers(tmp_path):
+    pages = []
+    for workers in ("1", "2"):
+        folder = tmp_path / workers
+        done = restive("--quick", "--only", CHEAP, "--workers", workers, "--out", str(folder))
+        assert done.exit_code == 0, done.output
+        pages.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert sorted(pages[0]) == ["paper.html", "paper.json", "paper.md"]
+    assert pages[0] == pages[1]
+
+
+def test_results_reach_their_claims_in_order():
+    seen = []
+
+    def judge(scale, results):
+        seen.append((scale, list(results)))
+        return Finding("", "", "", "holds")
+
+    short = Experiment("short", lambda scale: [1, 2], square, (1.0, 1.0))
+    long = Experiment("long", lambda scale: [3, 4, 5], square, (9.0, 9.0))
+    claims = [Claim(name, "", "", work, judge) for name, work in
+              (("a", short), ("b", long), ("c", short))]  # fmt: skip
+    told = []
+    found = list(run_claims(claims, Scale(True), progress=told.append))
+    assert [one.claim.name for one in found] == ["a", "c", "b"]  # the shortest come first
+    assert [results for _, results in seen] == [[1, 4], [1, 4], [9, 16, 25]]
+    assert [(one.done, one.cells) for one in told] == [(k, 5) for k in range(1, 6)]
+    assert told[-1].left == 0
+    assert told[0].left > 0
+
+
+def test_an_unexpected_verdict_ends_in_1(monkeypatch):
+    use(monkeypatch, claim("good", [1]), claim("known", [1], "fails", "fails"),
+        claim("open", [1], "not decided"))  # fmt: skip
+    done = restive("--workers", "1")
+    assert done.exit_code == 0
+    assert "Not decided as expected: open" in done.stdout
+    for verdict, expected in (("fails", "holds"), ("holds", "fails"), ("fails", "not decided")):
+        use(monkeypatch, claim("good", [1]), claim("bad", [1], verdict, expected))
+        done = restive("--workers", "1")
+        assert done.exit_code == 1
+        assert "Not as expected: bad." in done.stdout
+
+
+def test_an_interrupt_leaves_what_was_finished(monkeypatch, tmp_path):
+    use(monkeypatch, claim("never", [1, "stop"], seconds=2.0), claim("done", [1, 2], seconds=1.0))
+    done = restive("--workers", "1", "--json", "--out", str(tmp_path))
+    assert done.exit_code == 130
+    found = json.loads(done.stdout)
+    assert [one["name"] for one in found["claims"]] == ["done"]
+    assert found["interrupted"]
+    assert json.loads((tmp_path / "paper.json").read_text("utf-8")) == found
+    assert "interrupted" in (tmp_path / "paper.md").read_text("utf-8")
+
+
+SLOW = """
+import time
+from restive.cli import app
+from restive.paper import catalogue
+from restive.paper.claims import Claim, Experiment, Finding
+
+def work(cell):
+    time.sleep(cell)
+
+def claim(name, cells, seconds):
+    judge = lambda scale, results: Finding("", "7", "", "holds")
+    return Claim(name, "", "", Experiment(name, lambda scale: cells, work, (seconds,) * 2), judge)
+
+catalogue.chosen = lambda words: (claim("first", [0, 0], 1.0), claim("endless", [600] * 4, 9.0))
+app(["paper", "--workers", "2", "--json"])
+"""
+
+
+def test_ctrl_c_with_workers_under_way(tmp_path):
+    """A real interrupt of the whole group, as a terminal sends it: quick, quiet, nobody is left."""
+    program = subprocess.Popen(
+        [sys.executable, "-c", SLOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    assert any("first: holds" in line for line in program.stderr)
+    time.sleep(1)
+    os.killpg(program.pid, signal.SIGINT)
+    out, err = program.communicate(timeout=60)
+    assert program.returncode == 130
+    assert [one["name"] for one in json.loads(out)["claims"]] == ["first"]
+    assert "Traceback" not in err
+    assert group_is_gone(program.pid)  # workers are in the group of the program
+
+
+def group_is_gone(group):
+    for _ in range(100):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_pages_say_what_was_found(monkeypatch, tmp_path):
+    use(monkeypatch, claim("good", [1]), claim("known", [1], "fails", "fails"))
+    done = restive("--workers", "1", "--out", str(tmp_path))
+    assert done.exit_code == 0
+    text = (tmp_path / "paper.md").read_text("utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| good")]
+    assert rows == ["| good | Section 0 | says | ran \\|x\\| | number | criterion <b> | holds |"]
+    assert "fails, as known" in text
+    assert "- **good**: a note" in text
+    html = (tmp_path / "paper.html").read_text("utf-8")
+    assert "criterion &lt;b&gt;" in html
+    assert "<script" not in html
+    assert "http" not in html
+    assert "1 hold, 1 fail" in done.stdout
+
+
+def test_what_cannot_be_done_is_said_first(tmp_path):
+    taken = tmp_path / "file"
+    taken.write_text("")
+    for words, told in (
+        (["--only", "theorem-9"], "Did you mean theorem-"),
+        (["--workers", "-1"], "--workers"),
+        (["--out", str(taken)], "not a folder"),
+    ):
+        done = restive(*words)
+        assert done.exit_code == 2
+        assert told in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_facts_are_plain_json():
+    claims = catalogue.chosen("primes,colors,example-4")
+    outcomes = list(run_claims(claims, Scale(True)))
+    found = report.facts(outcomes, version="0", quick=True, interrupted=False)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert found["verdicts"] == {"holds": 3, "fails": 0, "not decided": 0}

@@ -1,0 +1,360 @@
+"""Experiments in one process: what a cell is, what follows from what, faults, results."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+
+import restive
+from restive import files, problems
+from restive.errors import ProblemError, RestiveError
+from restive.experiments import Entrant, Experiment, load_results
+from restive.experiments.cells import Cell
+from restive.experiments.file import load_experiment
+from restive.experiments.progress import Pace, Watcher, batches
+from restive.learners import make_learner
+from restive.simulation import BanditWorld, play
+
+ONE, THREE = problems.example1(), problems.example3()
+DRAWN = problems.random_problem(3, 2, rng=4, reward_noise="bernoulli")
+QUICK = ("thompson", "best-arm")
+
+
+class Notes(Watcher):
+    def __init__(self):
+        self.notices, self.steps = [], []
+
+    def started(self, done, total, seconds_left):
+        self.steps.append((done, total))
+
+    def finished(self, done, total, seconds_left):
+        self.steps.append((done, total))
+
+    def notice(self, words):
+        self.notices.append(words)
+
+
+def run(experiment, where, **options):
+    return experiment.run(where, workers=1, **options)
+
+
+def kept(where):
+    """Every file that must be the same for the same experiment, by path."""
+    return {
+        path.relative_to(where).as_posix(): path.read_bytes()
+        for path in sorted(where.rglob("*"))
+        if path.is_file() and path.name not in ("log.jsonl", ".lock")
+    }
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    where = tmp_path_factory.mktemp("small") / "out"
+    chosen = Experiment({"one": ONE, "drawn": DRAWN}, QUICK, horizons=[60, 400], runs=4, seed=7)
+    return chosen, where, run(chosen, where)
+
+
+def seeds(seed, *words):
+    digest = hashlib.sha256("\0".join(map(str, words)).encode()).digest()
+    return np.random.SeedSequence(seed, spawn_key=np.frombuffer(digest, "<u4").tolist())
+
+
+def test_a_cell_is_a_run_of_its_learner_in_its_world(small):
+    _, _, results = small
+    luck = np.random.default_rng(seeds(7, "learner", "drawn", 400, 2, "thompson"))
+    world = BanditWorld(DRAWN, seeds(7, "world", "drawn", 400, 2))
+    plan = restive.plan(DRAWN)
+    alone = play(make_learner("thompson", DRAWN, 400, 0.05, luck), world, 400, plan=plan)
+    curves = results.curves("drawn", "thompson", 400)
+    assert curves.times.tolist() == alone.times.tolist()
+    np.testing.assert_allclose(curves.regret[2], alone.regret, atol=1e-9)
+    np.testing.assert_array_equal(curves.gap_regret[2], alone.gap_regret)
+    np.testing.assert_allclose(curves.weak_regret[2], alone.weak_regret, atol=1e-9)
+    assert results.gains["drawn"] == (plan.gain, plan.gain_lower, plan.gain_upper)
+    assert results.best_arms["drawn"] == (DRAWN.best_arm, DRAWN.arms[DRAWN.best_arm].gain)
+    assert results.complete
+    assert (curves.seconds > 0).all()
+
+
+def test_runs_are_paired_and_luck_is_not(tmp_path):
+    pair = [Entrant(name, label) for name in QUICK for label in (f"{name} a", f"{name} b")]
+    found = run(Experiment({"drawn": DRAWN}, pair, 300, runs=3), tmp_path / "out")
+    one, two = (found.curves("drawn", f"best-arm {label}", 300).regret for label in "ab")
+    np.testing.assert_array_equal(one, two)  # the same pulls in the same worlds
+    assert len({tuple(row) for row in one}) == 3  # which differ from run to run
+    one, two = (found.curves("drawn", f"thompson {label}", 300).regret for label in "ab")
+    assert (one != two).any(axis=1).all()
+
+
+def test_additions_change_no_number(small, tmp_path):
+    _, where, _ = small
+    larger = Experiment(
+        {"new": THREE, "one": ONE, "drawn": DRAWN}, ["round-robin", *QUICK], [60, 100, 400], 6, 7
+    )
+    run(larger, tmp_path / "out")
+    before, after = kept(where), kept(tmp_path / "out")
+    cells = [path for path in before if path.startswith("cells/")]
+    assert len(cells) == 2 * 2 * 2 * 4
+    for path in cells:
+        moved = path.replace("00-one", "01-one").replace("01-drawn", "02-drawn")
+        assert before[path] == after[moved]
+
+
+def test_another_seed_changes_every_run(small, tmp_path):
+    chosen, _, results = small
+    other = run(Experiment({"drawn": DRAWN}, QUICK, 400, 4, seed=8), tmp_path / "out")
+    mine, theirs = (r.curves("drawn", "thompson", 400).regret for r in (results, other))
+    assert (mine != theirs).any(axis=1).all()
+    assert chosen.seed == 7
+
+
+def test_running_again_does_nothing(small):
+    chosen, where, _ = small
+    before = kept(where)
+    stamps = {path: (where / path).stat().st_mtime_ns for path in before if "cells/" in path}
+    notes = Notes()
+    run(chosen, where, watcher=notes)
+    assert kept(where) == before
+    assert stamps == {path: (where / path).stat().st_mtime_ns for path in stamps}
+    assert notes.steps == []
+
+
+def test_more_runs_extend_an_experiment(small, tmp_path):
+    chosen, where, _ = small
+    rest = {"learners": QUICK, "horizons": [60, 400], "seed": 7}
+    few = Experiment({"one": ONE, "drawn": DRAWN}, runs=2, **rest)
+    notes = Notes()
+    run(few, tmp_path / "out")
+    run(chosen, tmp_path / "out", watcher=notes)
+    assert notes.steps[0] == (16, 32)
+    assert notes.steps[-1] == (32, 32)
+    assert kept(tmp_path / "out") == kept(where)
+    with pytest.raises(ProblemError, match="fewer than the 4 runs"):
+        run(few, tmp_path / "out")
+
+
+def changed():
+    """Experiments that differ in one thing each, and what the refusal must name."""
+    base = {"problems": {"one": ONE, "drawn": DRAWN}, "learners": QUICK, "horizons": [60, 400],
+            "runs": 4, "seed": 7}  # fmt: skip
+    other = problems.example1(epsilon=0.11)
+    yield "seed", base | {"seed": 6}
+    yield "delta", base | {"delta": 0.04}
+    yield "horizons", base | {"horizons": [60]}
+    yield "problems[0] (one)", base | {"problems": {"one": other, "drawn": DRAWN}}
+    yield "problems", base | {"problems": {"one": ONE}}
+    yield "learners[1]", base | {"learners": ("thompson", "round-robin")}
+    slower = (Entrant("thompson"), Entrant("best-arm", "best"))
+    yield "learners[1].label", base | {"learners": slower}
+
+
+CHANGED = list(changed())
+
+
+@pytest.mark.parametrize(("path", "fields"), CHANGED, ids=[path for path, _ in CHANGED])
+def test_another_experiment_is_refused_and_nothing_touched(small, path, fields):
+    _, where, _ = small
+    before = kept(where)
+    with pytest.raises(ProblemError) as caught:
+        run(Experiment(**fields), where)
+    assert any(fault.path.startswith(path) for fault in caught.value.faults)
+    assert "--out" in str(caught.value)
+    assert kept(where) == before
+
+
+def test_another_version_is_refused(small, monkeypatch):
+    chosen, where, _ = small
+    from restive.experiments import store
+
+    newer = {**store.versions(), "restive": "9.9"}
+    monkeypatch.setattr(store, "versions", lambda: newer)
+    with pytest.raises(ProblemError, match=r"versions\.restive: differs .* \"0.*9\.9"):
+        run(chosen, where)
+
+
+def test_workers_of_another_version_are_refused(tmp_path, monkeypatch):
+    from restive.experiments import store
+
+    newer = {**store.versions(), "numpy": "0.1"}
+    monkeypatch.setattr(store, "versions", lambda: newer)
+    with pytest.raises(RestiveError, match=r"worker: numpy: another version than 0\.1"):
+        run(Experiment({"one": ONE}, QUICK, 50, 1), tmp_path / "out")
+
+
+def flip(path, place):
+    data = bytearray(path.read_bytes())
+    data[place] = data[place] ^ 1
+    path.write_bytes(bytes(data))
+
+
+def digit(data):
+    """Where a digit of a reward stands: a flip leaves valid JSON with another number."""
+    return data.index(b"rewards") + data[data.index(b"rewards") :].index(b".") + 1
+
+
+DAMAGE = {
+    "cut off": lambda path, other: path.write_bytes(path.read_bytes()[:-40]),
+    "empty": lambda path, other: path.write_bytes(b""),
+    "a bit": lambda path, other: flip(path, digit(path.read_bytes())),
+    "another's": lambda path, other: path.write_bytes(other.read_bytes()),
+    "a list": lambda path, other: path.write_bytes(b"[]"),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_a_damaged_cell_is_noticed_and_run_again(small, kind):
+    chosen, where, _ = small
+    before = kept(where)
+    path, other = (where / f"cells/01-drawn/thompson/400-{k}.json" for k in (1, 2))
+    DAMAGE[kind](path, other)
+    assert load_results(where).curves("drawn", "thompson", 400) is None
+    assert not load_results(where).complete
+    first = load_results(where, partial=True)
+    assert first.curves("drawn", "thompson", 400).regret.shape[0] == 1
+    assert first.curves("drawn", "best-arm", 400).regret.shape[0] == 1
+    notes = Notes()
+    run(chosen, where, watcher=notes)
+    assert len(notes.notices) == 1
+    assert "400-1.json" in notes.notices[0]
+    assert kept(where) == before
+
+
+def test_what_is_derived_follows_from_the_cells(small):
+    _, where, results = small
+    rows = list(csv.DictReader((where / "curves.csv").read_text().splitlines()))
+    last = [
+        r for r in rows if (r["problem"], r["learner"], r["step"]) == ("one", "best-arm", "400")
+    ]
+    ends = results.curves("one", "best-arm", 400).gap_regret[:, -1]
+    assert float(last[0]["mean_gap_regret"]) == pytest.approx(ends.mean())
+    assert float(last[0]["deviation_gap_regret"]) == pytest.approx(ends.std(ddof=1))
+    entries = json.loads((where / "summary.json").read_bytes())["entries"]
+    assert len(entries) == 2 * 2 * 2
+
+
+def test_refusals_are_results(tmp_path):
+    coins = problems.gilbert_elliott(2, 0.2, 0.3)
+    found = run(Experiment({"coins": coins, "drawn": DRAWN}, ["tiling", "best-arm"], 50, 2),
+                tmp_path / "out")  # fmt: skip
+    assert set(found.refusals) <= set(product(("coins", "drawn"), ("tiling",), (50,)))
+    assert ("drawn", "tiling", 50) in found.refusals
+    assert found.curves("drawn", "tiling", 50) is None
+    assert found.complete
+
+
+def test_problems_too_large_to_plan_have_weak_regret_only(tmp_path, monkeypatch):
+    from restive.experiments import cells
+
+    monkeypatch.setattr(cells, "PATIENCE", 0.0)
+    cells.yardstick.cache_clear()
+    found = run(Experiment({"one": ONE}, ["best-arm"], 50, 2), tmp_path / "out")
+    cells.yardstick.cache_clear()
+    curves = found.curves("one", "best-arm", 50)
+    assert np.isnan(found.gains["one"]).all()
+    assert np.isnan(curves.regret).all()
+    assert np.isnan(curves.gap_regret).all()
+    assert np.isfinite(curves.weak_regret).all()
+
+
+def test_a_bug_in_a_learner_stops_with_its_traceback_in_the_log(tmp_path):
+    with pytest.raises(RestiveError, match=r"mortal:broken failed on one .* a bug in somebody's"):
+        run(Experiment({"one": ONE}, ["best-arm", "mortal:broken"], 50, 2), tmp_path / "out")
+    log = (tmp_path / "out" / "log.jsonl").read_text()
+    assert "in broken" in log
+    assert load_results(tmp_path / "out", partial=True).found == {}
+
+
+def test_all_faults_come_at_once():
+    with pytest.raises(ProblemError) as caught:
+        Experiment(
+            [ONE, ONE, 3],
+            ["tied-sampling", Entrant("tied-ucrl", "x", {"unknown": 1, "mixing_times": 0}), "ucb",
+             "mortal:nobody", "tied-sampling", {"nmae": "ucb1"}],
+            horizons=[0, 5, 5, 2.5], runs=0, seed=-1, delta=1,
+        )  # fmt: skip
+    paths = [fault.path for fault in caught.value.faults]
+    assert paths == [
+        "problems[2]", "problems[1]", "learners[1].options.unknown",
+        "learners[1].options.mixing_times", "learners[2].name", "learners[3].name",
+        "learners[5].nmae", "learners[5].name", "learners[4].label", "horizons[0]", "horizons[2]",
+        "horizons[3]", "runs", "seed", "delta",
+    ]  # fmt: skip
+    assert "Did you mean ucb1?" in str(caught.value)
+
+
+FILE = """
+problems = ["a.toml", { gallery = "example-1", name = "slow", parameters = { epsilon = 0.05 } }]
+horizons = [1e3, 50]
+runs = 3
+seed = 11
+[[learners]]
+name = "tied-sampling"
+label = "long episodes"
+options = { growth = 0.1 }
+[[learners]]
+name = "ucb1"
+"""
+
+
+def test_an_experiment_file_says_it_all(tmp_path):
+    (tmp_path / "a.toml").write_text(files.dump_problem(THREE))
+    (tmp_path / "e.toml").write_text(FILE)
+    got = load_experiment(tmp_path / "e.toml")
+    assert [problem.name for problem in got.problems] == ["a", "slow"]
+    assert [problem.bandit for problem in got.problems] == [THREE, problems.example1(0.05)]
+    data = (tmp_path / "a.toml").read_bytes()
+    assert got.problems[0].sha256 == hashlib.sha256(data).hexdigest()
+    first = Entrant("tied-sampling", "long episodes", {"growth": 0.1})
+    assert got.learners == (first, Entrant("ucb1"))
+    assert (got.horizons, got.runs, got.seed, got.delta) == ((1000, 50), 3, 11, 0.05)
+    assert load_experiment(tmp_path / "e.toml", runs=9).runs == 9
+
+
+def test_faults_of_an_experiment_file_come_at_once(tmp_path):
+    (tmp_path / "bad.toml").write_text("[[arms]]\ntransitions = [[1]]\nrewards = [2]\n")
+    text = """
+    problems = ["bad.toml", "gone.toml", { gallery = "example-9" }, { file = 3 }, 7,
+                { gallery = "example-1", parameters = { epsilno = 1 } }]
+    learner = ["ucb1"]
+    learners = [{ name = "ucb1", options = { c = 1 } }]
+    runs = 2.5
+    """
+    (tmp_path / "e.toml").write_text(text)
+    with pytest.raises(ProblemError) as caught:
+        load_experiment(tmp_path / "e.toml")
+    shown = [str(fault) for fault in caught.value.faults]
+    wanted = ["learner: no such field", "problems[0]: ", "problems[1]: ", "problems[2]: gallery",
+              "problems[3]: file: not a text", "problems[4]: not a problem",
+              "problems[5]: parameters.epsilno", "learners[0].options.c", "runs"]  # fmt: skip
+    assert len(shown) == len(wanted)
+    for text, start in zip(shown, wanted, strict=True):
+        assert text.startswith(start)
+    assert "arms[0].rewards[0]" in shown[1]
+
+
+def test_pace_and_batches():
+    short, long = Cell("p", "short", 100, 0), Cell("p", "long", 100, 0)
+
+    class One:  # what batches look at
+        def __init__(self, cell):
+            self.cell = cell
+
+    jobs = [One(cell) for cell in [short] * 200 + [long] * 5]
+    pace = Pace(job.cell for job in jobs)
+    assert pace.left(2) is None
+    assert [len(batch) for batch in batches(jobs, pace, 2, 205)] == [1] * 205  # nothing is known
+    pace.add(short, 0.03)
+    pace.add(long, 3.0)
+    assert pace.left(2) == pytest.approx((200 * 0.03 + 5 * 3.0) / 2)
+    sizes = [len(batch) for batch in batches(jobs, pace, 2, 205)]
+    assert sum(sizes) == 205
+    assert sizes[:8] == [16] * 8  # just under half a second each
+    assert max(sizes[8:]) <= 16
+    assert sizes[-5:] == [1] * 5
+    pace.done(long)
+    assert pace.waiting == 204
