@@ -37,8 +37,7 @@ class Row:
         return self.values, u(self.start), u(self.stride), self.chances, self.color
 
     def scratch(self) -> tuple:
-        order = np.empty(self.size, dtype=np.int64)
-        return np.empty(self.size), order, np.empty(self.size)
+        return np.empty(self.size), self.rng.permutation(self.size), np.empty(self.size)
 
     def outcomes(self, q: int) -> np.ndarray:
         return self.values[self.start + q + self.stride * np.arange(self.size)]
@@ -110,7 +109,7 @@ def test_optimistic_weights_are_a_law_within_the_radius_and_the_best_one(size):
         assert weights @ values == pytest.approx(best, abs=1e-7)
 
 
-@pytest.mark.parametrize("extended", [False, True])
+@pytest.mark.parametrize("extended", [None, True])
 @every_row
 def test_switches_whose_law_varies_along_the_row(size, extended):
     for seed in SEEDS:
@@ -142,40 +141,79 @@ def test_small_row_operations():
         np.testing.assert_array_equal([low, high], [least, most])
 
 
-def test_two_pulls_of_two_outcomes_at_once():
-    for seed in range(40):
-        row = Row(2, seed)
-        color = (row.color, row.constant)
-        other = Row(2, seed)  # the same row, pulled with another law
-        other.color, other.constant, other.radius = seed % 3, 0.3, 0.4
-        start, stride = u(row.start), u(row.stride)
-        first = (row.out, u(row.o), row.values, start, stride, row.chances, *color)
-        second = (row.values, start, other.color, other.constant)
-        rows.expected_two_pulls(*first, *second, u(row.n))
-        row.check(np.maximum(row.worth(0.0), other.worth(0.0)))
-        rows.optimistic_two_pulls(*first, row.radius, *second, other.radius, u(row.n))
-        row.check(np.maximum(row.worth(row.radius), other.worth(other.radius)))
+def ends(p: float, radius: float) -> tuple[float, float]:
+    """Range of the chance of the first of two outcomes."""
+    return max(0.0, p - radius / 2), min(1.0, p + radius / 2)
+
+
+class RowSwitch:
+    """A switch to the row arm, of two states: its law varies along the row, its values do not."""
+
+    def __init__(self, row: Row, seed: int, extended: bool) -> None:
+        rng, n = row.rng, row.n
+        self.laws = rng.dirichlet(np.ones(2), (2, n)).transpose(0, 2, 1).copy()
+        self.pay, radii = rng.random((2, n)), rng.choice([0, 0.2, 1, 3], (2, n)) * extended
+        self.least = np.maximum(0.0, self.laws - radii[:, None] / 2)
+        self.table, values = seed % 2, rng.normal(size=2).round(1 if seed % 3 else 0)
+        self.worse, self.top = int(values[0] >= values[1]), values.max()
+        self.loss = self.top - values.min()
+        self.worth = np.array(
+            [
+                self.pay[self.table, q]
+                + naive.extended_backup(self.laws[self.table, :, q], values, radii[self.table, q])
+                for q in range(n)
+            ]
+        )
 
 
 @pytest.mark.parametrize("extended", [False, True])
-def test_last_switch_and_damped_step_in_one_pass(extended):
+def test_pulls_of_two_outcomes_each(extended):
     for seed in range(40):
         row = Row(2, seed)
-        n, best, table = row.n, row.before[row.best : row.best + row.n], seed % 2
-        laws = row.rng.dirichlet(np.ones(2), (2, n)).transpose(0, 2, 1).copy()
-        pay, radii = row.rng.random((2, n)), row.rng.choice([0, 0.2, 1, 3], (2, n))
-        values, used = row.rng.normal(size=5), radii[table] * extended
-        worth = [
-            pay[table, q] + naive.extended_backup(laws[table, :, q], values[3:], used[q])
-            for q in range(n)
-        ]
-        old = row.before[row.o : row.o + n]
-        moved = old + 0.7 * (np.maximum(best, worth) - old - 0.1)
-        given = (values, u(3), laws, pay, radii, table, extended, 0.7, 0.1, u(n))
-        rows.finish_two(row.out, u(row.o), row.before, u(row.best), *given)
-        row.check(moved)
-        rows.move_row(row.out, u(row.o), row.before, u(row.best), 0.7, 0.1, u(n))
-        row.check(old + 0.7 * (best - old - 0.1))
+        n, start, p = u(row.n), u(row.start), row.chances[row.color]
+        second, best = u(row.start + row.stride), row.before[row.best : row.best + row.n]
+        first = (row.out, u(row.o), u(row.best), row.values, start, second, row.constant)
+        worth = row.worth(row.radius * extended)
+        switch = RowSwitch(row, seed, extended)
+        pull = (switch.pay, switch.least, switch.table, switch.worse, switch.top, switch.loss, n)
+        if extended:
+            rows.optimistic_switch_two(*first, *ends(p[0], row.radius), 1.0, n)
+        else:
+            rows.switch_two(*first, p[0], p[1], n)
+        row.check(np.maximum(best, worth))
+        if extended:
+            rows.optimistic_stay_two(*first, *ends(p[0], row.radius), *pull)
+        else:
+            rows.stay_two(*first, p[0], p[1], *pull)
+        row.check(np.maximum(np.maximum(best, worth), switch.worth))
+
+
+@pytest.mark.parametrize("extended", [False, True])
+def test_all_pulls_and_a_damped_step_in_one_pass(extended):
+    step, gain = 0.7, 0.1
+    for seed in range(40):
+        row, other = Row(2, seed), Row(2, seed)  # the same row, pulled with two laws
+        other.color, other.constant, other.radius = seed % 3, 0.3, 0.4
+        switch, old = RowSwitch(row, seed, extended), row.before[row.o : row.o + row.n]
+        best = row.before[row.best : row.best + row.n]
+        worth = np.maximum(row.worth(row.radius * extended), other.worth(other.radius * extended))
+        worth = np.maximum(np.maximum(worth, switch.worth), best)
+        scaled, place = row.before * step, (row.values, u(row.start), u(row.start + row.stride))
+        scaled -= step * gain
+        given = [row.out, u(row.o), 1 - step, scaled, u(row.best)]
+        for pull in (row, other):
+            law = pull.chances[pull.color]
+            law = np.array(ends(law[0], pull.radius)) if extended else law
+            given += [*place, step * (pull.constant - gain), *(step * law)]
+        if extended:
+            given.insert(3, step)
+        pays = step * (switch.pay[switch.table] - gain)
+        given += [pays, switch.least, switch.table, switch.worse]
+        kernel = rows.optimistic_move_two if extended else rows.move_two
+        kernel(*given, step * switch.top, step * switch.loss, u(row.n))
+        row.check(old + step * (worth - old - gain))
+        rows.move_row(row.out, u(row.o), row.before, u(row.best), step, gain, u(row.n))
+        row.check(old + step * (best - old - gain))
 
 
 @every_row

@@ -75,7 +75,9 @@ def test_pulls_looked_up_and_swept(seed, extended):
     lasts, states, ages = (np.array(column) for column in zip(*everything, strict=True))
     worth = np.array([naive_pulls(rep, parameters, values, s, a) for _, s, a in everything])
     tables = row_tables(rep, parameters)
-    found = lookup.pull_values(values, rep.layout, tables, extended, lasts, states, ages - 1)
+    found = lookup.pull_values(
+        values, rep.layout, tables, extended or None, lasts, states, ages - 1
+    )
     np.testing.assert_allclose(found, worth, atol=1e-12)
 
     for k in rng.integers(len(lasts), size=20):

@@ -28,7 +28,6 @@ CHECK_EVERY = 10  # sweeps between two looks at the bounds
 
 CHEAP_PAIRS = 5_000_000  # backups that are over in the blink of an eye
 SLOW_FROM_SWEEPS = 100  # leave plain sweeps alone where they need no more than this
-COARSE_FIRST_FROM_PAIRS = 50_000
 ATTEMPTS = 2
 PASSES = 200
 MEMORY = 8
@@ -70,30 +69,14 @@ def plain(
 
 
 def accelerated(
-    iteration: BanditIteration,
-    tolerance: float,
-    max_sweeps: int,
-    progress: Progress | None,
-    restart: Callable[[], tuple[Floats, int]] | None = None,
+    iteration: BanditIteration, tolerance: float, max_sweeps: int, progress: Progress | None = None
 ) -> Found:
-    """Plain sweeps; where they turn out slow, extrapolation in between.
-
-    restart: gives values to start from (a coarser problem's) and the sweeps they took; asked at
-    once where a sweep is expensive, else when plain sweeps turn out slow.
-    """
-    sweeps = 0
+    """Plain sweeps; where they turn out slow, extrapolation in between."""
 
     def patience() -> _Patience:
         return _Patience(tolerance, iteration.pairs)
 
-    if restart is not None and iteration.pairs >= COARSE_FIRST_FROM_PAIRS:
-        iteration.values[:], sweeps = restart()
-        restart = None
-    found = plain(iteration, tolerance, max_sweeps, progress, sweeps, patience())
-    if restart is not None and not found[4] and found[3] < max_sweeps:
-        iteration.values[:], sweeps = restart()
-        sweeps += found[3]
-        found = plain(iteration, tolerance, max_sweeps, progress, sweeps, patience())
+    found = plain(iteration, tolerance, max_sweeps, progress, 0, patience())
     for attempt in range(ATTEMPTS):
         lower, upper, _, sweeps, converged = found
         if converged or sweeps >= max_sweeps:
@@ -176,9 +159,10 @@ class _Pass:
     def duration(self, point: Floats) -> float:
         """Mean time from entry to the next switch, as the slope of the values in the gain."""
         shift = 1e-3
-        here, _ = self._propagate(point, point[-1])
-        there, _ = self._propagate(point, point[-1] + shift)
-        return max(1.0, float((here - there).mean()) / shift)
+        here, there = (
+            float(self._propagate(point, point[-1] + more)[0].mean()) for more in (0.0, shift)
+        )
+        return max(1.0, (here - there) / shift)
 
     def __call__(self, point: Floats, duration: float) -> tuple[Floats, Floats, float]:
         """Image of the point, what it lacks to a fixed point, and the size of that."""

@@ -51,6 +51,13 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="restive")
 
 
+def aligned_zeros(count: int) -> Floats:
+    """Zeros that begin where a line of cache does, as rows then do as well."""
+    room = np.zeros(count + 8)
+    skip = -(room.ctypes.data // 8) % 8
+    return room[skip : skip + count]
+
+
 class BanditIteration:
     """Sweeps over information states; values lie as ``Layout`` says."""
 
@@ -61,8 +68,12 @@ class BanditIteration:
         self.layout = lay = structure.layout
         self.extended = parameters.radii is not None
         self.tables = row_tables(structure, parameters)
-        self.values = np.zeros(int(lay.block[-1])) if start is None else start.copy()
-        self.entries = np.empty(int(lay.entry_length[0]))
+        many = None if structure.n_arms > 1 and set(structure.sizes) == {2} else True
+        self._model = (lay, self.tables, many, True if self.extended else None)
+        self.values = aligned_zeros(int(lay.block[-1]))
+        if start is not None:
+            self.values[:] = start
+        self.entries = aligned_zeros(int(lay.entry_length[0]))
         self.bounds = np.zeros((len(lay.tasks), 2))
         self.pairs = structure.n_states * structure.n_arms
         # with radii a model may leave its orbit of phases: then all states belong together
@@ -70,7 +81,7 @@ class BanditIteration:
         # wrapping ages read what a sweep in place has overwritten already
         self.in_place = all(m == 1 for m in structure.periods)
         self.damping = DAMPING if self.in_place else PERIODIC_DAMPING
-        self._spare = self.values if self.in_place else np.zeros_like(self.values)
+        self._spare = self.values if self.in_place else aligned_zeros(len(self.values))
 
     @property
     def can_propagate(self) -> bool:
@@ -85,13 +96,13 @@ class BanditIteration:
         self.read_entries(self.entries)
         if not self.in_place:
             target[:] = self.values
-        share_out(self.pairs, sweeps.sweep, target, self.values, self.entries, self.layout,
-                  self.tables, self.extended, step, gain, False, bounds, self.bounds)  # fmt: skip
+        share_out(self.pairs, sweeps.sweep, target, self.values, self.entries, *self._model, step,
+                  gain, None, int(bounds), False, self.bounds)  # fmt: skip
 
     def sweep(self, gain: Floats, count: int) -> tuple[Floats, Floats]:
         if self.in_place and self.pairs < THREADS_FROM_PAIRS:
-            sweeps.sweep_often(self.values, self.entries, self.layout, self.tables, self.extended,
-                               self.damping, float(gain[0]), count, self.bounds)  # fmt: skip
+            sweeps.sweep(self.values, self.values, self.entries, *self._model, self.damping,
+                         float(gain[0]), None, count, True, self.bounds, 0, 1)  # fmt: skip
             return self.bounds[:, 0].min(keepdims=True), self.bounds[:, 1].max(keepdims=True)
         for _ in range(count - 1):
             if self.n_classes > 1:
@@ -128,11 +139,12 @@ class BanditIteration:
     def propagate(self, entries: Floats, gain: float) -> Floats:
         """Solve all runs of stays given the values on entry; returns the new values on entry.
 
-        One cell per block feeds back into itself and is taken from ``values`` as it is.
+        One cell per block feeds back into itself and is taken from ``values`` as it is. The array
+        returned is overwritten by the next call.
         """
-        share_out(self.pairs, sweeps.sweep, self.values, self.values, entries, self.layout,
-                  self.tables, self.extended, 1.0, gain, True, False, self.bounds)  # fmt: skip
-        return self.read_entries(np.empty_like(entries))
+        share_out(self.pairs, sweeps.sweep, self.values, self.values, entries, *self._model, 1.0,
+                  gain, True, 0, False, self.bounds)  # fmt: skip
+        return self.read_entries(self.entries)
 
 
 def fill_ghosts(rep: Representation, values: Floats) -> None:
@@ -142,7 +154,9 @@ def fill_ghosts(rep: Representation, values: Floats) -> None:
         z = int(lay.row_arm[last])
         run, states = (int(lay.rested[z]), rep.sizes[z]) if z >= 0 else (1, 1)
         loop = int(lay.loop[z]) if z >= 0 else 0
-        block = values[lay.block[last] : lay.block[last + 1]].reshape(-1, int(lay.row[last]))
+        row = int(lay.row[last])
+        block = values[lay.block[last] : lay.block[last + 1]]
+        block = block[: len(block) // row * row].reshape(-1, row)
         for s in range(states):
             block[:, s * (run + 1) + run] = block[:, s * (run + 1) + loop]
 
@@ -155,8 +169,8 @@ def row_tables(rep: Representation, parameters: Parameters) -> sweeps.Tables:
     radii = np.zeros(len(rewards)) if parameters.radii is None else parameters.radii
     radii = np.ascontiguousarray(radii, dtype=np.float64)
     width, length = chances.shape[1], int(lay.row.max())
-    row_rewards, row_radii = np.zeros((2, 2, length))
-    row_chances = np.zeros((2, width, length))
+    row_rewards, row_radii = aligned_zeros(4 * length).reshape(2, 2, length)
+    row_chances = aligned_zeros(2 * width * length).reshape(2, width, length)
     for table, (arm, _) in enumerate(rep.longest_first[:2] if rep.n_arms > 1 else []):
         cells = rep.color_grid(arm)[:, int(lay.first[arm]) :]
         run = cells.shape[1]
@@ -164,7 +178,10 @@ def row_tables(rep: Representation, parameters: Parameters) -> sweeps.Tables:
         row_rewards[table, place] = rewards[cells.ravel()]
         row_radii[table, place] = radii[cells.ravel()]
         row_chances[table][:, place] = chances[cells.ravel()].T
-    return sweeps.Tables(rewards, chances, radii, row_rewards, row_chances, row_radii)
+    least = row_chances
+    if parameters.radii is not None:
+        least = np.maximum(0.0, row_chances - 0.5 * row_radii[:, None])
+    return sweeps.Tables(rewards, chances, radii, row_rewards, row_chances, row_radii, least)
 
 
 class ArrayIteration:

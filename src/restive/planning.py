@@ -201,7 +201,7 @@ class Plan:
         states, raw = states.reshape(-1, rep.n_arms), raw.reshape(-1, rep.n_arms)
         stored, lasts = rep.store(raw)
         worth = lookup.pull_values(
-            self.values, rep.layout, self._tables, False, lasts, states, stored - 1
+            self.values, rep.layout, self._tables, None, lasts, states, stored - 1
         )
         return np.asarray(worth.reshape(shape))
 
@@ -215,7 +215,7 @@ class Plan:
     def _checked(self, last_states: ArrayLike, ages: ArrayLike) -> tuple[Ints, Ints]:
         states, raw = np.asarray(last_states, dtype=np.int64), np.asarray(ages, dtype=np.int64)
         shape = np.broadcast_shapes(states.shape, raw.shape)
-        states, raw = (np.ascontiguousarray(np.broadcast_to(a, shape)) for a in (states, raw))
+        states, raw = (np.array(np.broadcast_to(a, shape), order="C") for a in (states, raw))
         sizes = self.representation.sizes
         if raw.shape[-1:] != (len(sizes),):
             raise ValueError(f"last_states and ages need {len(sizes)} entries, one per arm")

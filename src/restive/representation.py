@@ -17,6 +17,8 @@ __all__ = ["Layout", "Representation"]
 
 Ints = NDArray[np.int64]
 
+SPARE = 16  # cells after the last row: a row is read one age further on than it is written
+
 
 class Layout(NamedTuple):
     """Where things lie in memory, for the kernels; K arms, all int64.
@@ -39,7 +41,7 @@ class Layout(NamedTuple):
     outer: Ints  # (K, K) outer arms of each block, padded with -1
     n_outer: Ints  # (K,)
     row: Ints  # (K,) length of a row, ghosts included
-    block: Ints  # (K + 1,) offset of each block
+    block: Ints  # (K + 1,) offset of each block; the end leaves some cells to spare
     state_stride: Ints  # (K, K) [block, arm]
     age_stride: Ints  # (K, K)
     entry: Ints  # (K, K) offset of each entry slice
@@ -148,7 +150,7 @@ class Representation:
                 cells += part * self.sizes[i] * row
             if z >= 0:
                 cells += outer * self.sizes[i] * self.sizes[z]
-        return 8 * cells
+        return 8 * (cells + 2 * SPARE)
 
     @property
     def _row_arms(self) -> tuple[int, ...]:
@@ -167,9 +169,9 @@ class Representation:
         return sorted(lengths, key=lambda pair: -pair[1])
 
     def _row_length(self, row_arm: int) -> int:
-        """Cells of a row: ages and a ghost per state, one to spare, in whole vector registers."""
+        """Cells of a row: ages and a ghost per state, in whole lines of cache."""
         cells = self.sizes[row_arm] * (self._rested[row_arm] + 1) if row_arm >= 0 else 2
-        return -(-cells // 16) * 16 + 1
+        return -(-cells // 16) * 16
 
     def color(self, arm: int, state: int, age: int) -> int:
         """Number of the color (arm, state last seen, age); any age is brought onto the lasso."""
@@ -338,11 +340,12 @@ def _lay_out(rep: Representation) -> Layout:
             inner = int(sizes[i] * sizes[j] * row[i])
             entry_state[i, j, z], entry_age[i, j, z] = rested[z] + 1, 1
             entries += _strides(rest, rep, inner, entry_state[i, j], entry_age[i, j])
+    block[count] += SPARE
     tasks, task_states = _tasks(rep, outer, state_stride)
     return Layout(
         sizes, ages, rested, first, after_one - first, caps - 1 - first, colors,
         row_arm, row_table, outer, (outer >= 0).sum(axis=1), row, block, state_stride, age_stride,
-        entry, entry_state, entry_age, np.array([entries]), tasks, task_states,
+        entry, entry_state, entry_age, np.array([entries + SPARE]), tasks, task_states,
     )  # fmt: skip
 
 

@@ -16,15 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.chains import stationary
-from restive.representation import Representation
+from restive.representation import SPARE, Representation
 from restive.structured import Parameters, StructuredMDP
 
 __all__ = ["Progress", "Solution", "refine", "solve"]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, float], None]  # (sweeps so far, width of the gain bounds)
-
-COARSEST_CAP = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,17 +96,8 @@ def solve(
         if structure.n_arms == 1 and parameters.radii is None:
             start = _single_arm_values(structure, parameters)
         iteration = BanditIteration(structure, parameters, start)
-        if accelerate and iteration.can_propagate:
-
-            def restart() -> tuple[Floats, int]:
-                return _solve_coarser(structure, parameters, tolerance)
-
-            useful = start is None and max(structure.caps) > COARSEST_CAP
-            found = accelerated(
-                iteration, tolerance, max_sweeps, progress, restart if useful else None
-            )
-        else:
-            found = plain(iteration, tolerance, max_sweeps, progress)
+        quicker = accelerate and iteration.can_propagate
+        found = (accelerated if quicker else plain)(iteration, tolerance, max_sweeps, progress)
     return Solution(*found, perf_counter() - began)
 
 
@@ -120,30 +109,9 @@ def _single_arm_values(structure: Representation, parameters: Parameters) -> Flo
     rewards = parameters.rewards[now]
     bias = np.linalg.solve(np.eye(len(p)) - p + law, rewards - law @ rewards)
     values = np.zeros(int(structure.layout.block[-1]))
-    row = int(structure.layout.row[0])
-    values[0::row] = values[1::row] = bias
+    rows = values[:-SPARE].reshape(len(p), -1)
+    rows[:, 0] = rows[:, 1] = bias
     return values
-
-
-def _solve_coarser(
-    structure: Representation, parameters: Parameters, tolerance: float
-) -> tuple[Floats, int]:
-    """Start values from the same problem with a quarter of the ages, and the sweeps they took."""
-    caps = [min(cap, max(COARSEST_CAP, cap // 4)) for cap in structure.caps]
-    coarse = Representation(structure.sizes, caps)
-    kept = np.concatenate(
-        [
-            structure.color_grid(j)[:, [*range(cap - 1), -1]].ravel()
-            for j, cap in enumerate(coarse.caps)
-        ]
-    )
-    part = Parameters(
-        parameters.optimistic_rewards[kept],
-        parameters.probabilities[kept],
-        radii=None if parameters.radii is None else parameters.radii[kept],
-    )
-    solution = solve(coarse, part, tolerance=tolerance)
-    return refine(coarse, solution.values, structure), solution.sweeps
 
 
 def refine(coarse: Representation, values: Floats, fine: Representation) -> Floats:

@@ -25,6 +25,7 @@ def pair_value(values, successors, state, action, chances, color, reward, radius
     size = 0
     while size < width and successors[state, action, size] >= 0:
         nexts[size] = values[successors[state, action, size]]
+        order[size] = size
         size += 1
     optimistic_weights(weights, order, nexts, chances, color, size, radius)
     for b in range(size):

@@ -54,7 +54,10 @@ def optimistic_sum(values, start, stride, chances, color, size, radius):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def pull_values(values, lay, tab, extended, lasts, states, ages):
-    """Value of pulling each arm in each of n information states, shape (n, K)."""
+    """Value of pulling each arm in each of n information states, shape (n, K).
+
+    extended: True, or None for no, which is then compiled without it.
+    """
     n, count = states.shape
     out = np.empty((n, count))
     for row in range(n):
@@ -64,7 +67,7 @@ def pull_values(values, lay, tab, extended, lasts, states, ages):
             stride = lay.state_stride[pull, pull]
             size = lay.sizes[pull]
             total = tab.rewards[color]
-            if extended:
+            if extended is not None:
                 total += optimistic_sum(values, start, stride, tab.chances, color, size,
                                         tab.radii[color])  # fmt: skip
             else:

@@ -5,6 +5,9 @@ change, so the values of one outcome are consecutive in memory and every loop ha
 Rows are named by (array, offset): slices would count references, which threads then fight over.
 Offsets are unsigned: numba then drops its check for negative indices, and the loops vectorise.
 
+Functions for two outcomes have no branches and are inlined: elsewhere numba counts the references
+of all arrays at every call, which costs as much as a row of a hundred cells.
+
 The optimistic backups maximise over all laws q with ||q - p||_1 <= radius (extended value
 iteration): radius/2 of the mass moves to the best outcome, taken from the worst ones upwards.
 """
@@ -15,6 +18,7 @@ import numpy as np
 from numba import njit, uint64
 
 ONE = np.uint64(1)
+NEVER = -1e300  # the value of a pull that is not allowed
 TIE = 1e-12  # values closer than this may change places without harm
 CHUNK = 64  # cells backed up with one choice of optimistic weights before it is checked
 FAST = {"nnan", "nsz", "contract", "arcp"}
@@ -68,43 +72,6 @@ def expected_max(out, o, best, values, start, stride, chances, color, size, cons
     larger(out, o, best, n)
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
-def expected_two_pulls(
-    out, o, values, start, stride, chances, color, constant,
-    others, other_start, other_color, other_constant, n,
-):  # fmt: skip
-    """The larger of two expected backups of two outcomes each, in one pass."""
-    p0, p1 = chances[color, 0], chances[color, 1]
-    r0, r1 = chances[other_color, 0], chances[other_color, 1]
-    second = start + stride
-    other_second = other_start + stride
-    for q in range(n):
-        value = constant + p0 * values[start + q] + p1 * values[second + q]
-        other = other_constant + r0 * others[other_start + q] + r1 * others[other_second + q]
-        out[o + q] = max(value, other)
-
-
-@njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
-def optimistic_two_pulls(
-    out, o, values, start, stride, chances, color, constant, radius,
-    others, other_start, other_color, other_constant, other_radius, n,
-):  # fmt: skip
-    """The larger of two optimistic backups of two outcomes each, in one pass."""
-    most = min(1.0, chances[color, 0] + 0.5 * radius)
-    least = max(0.0, chances[color, 0] - 0.5 * radius)
-    other_most = min(1.0, chances[other_color, 0] + 0.5 * other_radius)
-    other_least = max(0.0, chances[other_color, 0] - 0.5 * other_radius)
-    second = start + stride
-    other_second = other_start + stride
-    for q in range(n):
-        gap = values[start + q] - values[second + q]
-        value = constant + values[second + q] + max(most * gap, least * gap)
-        gap = others[other_start + q] - others[other_second + q]
-        other = other_constant + others[other_second + q]
-        other += max(other_most * gap, other_least * gap)
-        out[o + q] = max(value, other)
-
-
 @njit(cache=True, fastmath=FAST, error_model="numpy")
 def larger(out, o, best, n):
     """out[o + q] = max(out[o + q], out[best + q])."""
@@ -117,16 +84,16 @@ def larger(out, o, best, n):
 def optimistic_weights(weights, order, values, chances, color, size, radius):
     """Fill ``weights`` with the best law within ``radius`` (L1) for these outcome values.
 
-    ``order`` receives the outcomes from worst to best; returns the place in it of the outcome
-    at which the moved mass runs out.
+    ``order``, a permutation of the outcomes, is sorted from worst to best; the fewer of them are
+    out of place the quicker. Returns the place in it at which the moved mass runs out.
     """
     for k in range(size):
-        place = k
-        while place > 0 and values[order[place - 1]] > values[k]:
+        weights[k] = chances[color, k]
+        item, place = order[k], k
+        while place > 0 and values[order[place - 1]] > values[item]:
             order[place] = order[place - 1]
             place -= 1
-        order[place] = k
-        weights[k] = chances[color, k]
+        order[place] = item
     top = order[size - 1]
     moved = max(0.0, min(0.5 * radius, 1.0 - weights[top]))
     weights[top] += moved
@@ -174,13 +141,16 @@ def optimistic_many(
     Weights found for one cell serve its neighbours as long as the same outcomes are best, drained
     and kept there; ``wrong`` is positive where they do not, and the next cell starts anew.
     """
+    for k in range(size):
+        order[k] = k
     wrong = np.empty(CHUNK)
+    reach = uint64(CHUNK)
     q = uint64(0)
     while q < n:
         for s in range(size):
             now[s] = values[start + uint64(s) * stride + q]
         place = optimistic_weights(weights, order, now, chances, color, size, radius)
-        length = min(uint64(CHUNK), n - q)
+        length = min(reach, n - q)
         top = start + uint64(order[size - 1]) * stride + q
         pivot = start + uint64(order[place]) * stride + q
         cell = o + q
@@ -209,6 +179,7 @@ def optimistic_many(
         while good < length and wrong[good] <= TIE:
             good += ONE
         q += good
+        reach = min(uint64(CHUNK), max(uint64(16), uint64(2) * good))  # as far as it went well
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
@@ -219,20 +190,21 @@ def switch_row(
 
     values[start + s]: the outcomes' values; chances: (2, S, L); constants, radii: (2, L).
     """
-    for q in range(n):
-        out[o + q] = constants[table, q]
-    for s in range(size):
-        value = values[start + uint64(s)]
+    if extended is None:
         for q in range(n):
-            out[o + q] += chances[table, s, q] * value
-    if extended and size > 1:
-        drain_row(out, o, values, start, size, chances, radii, table, n, order)
+            out[o + q] = constants[table, q]
+        for s in range(size):
+            value = values[start + uint64(s)]
+            for q in range(n):
+                out[o + q] += chances[table, s, q] * value
+    else:
+        drain_row(out, o, values, start, size, chances, constants, radii, table, n, order)
     larger(out, o, best, n)
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def drain_row(out, o, values, start, size, chances, radii, table, n, order):
-    """Add to expected values what moving radius/2 from the worst outcomes to the best gains."""
+def drain_row(out, o, values, start, size, chances, constants, radii, table, n, order):
+    """Expected values after radius/2 has moved from the worst outcomes to the best one."""
     for k in range(size):
         place = k
         while place > 0 and values[start + uint64(order[place - 1])] > values[start + uint64(k)]:
@@ -240,43 +212,137 @@ def drain_row(out, o, values, start, size, chances, radii, table, n, order):
             place -= 1
         order[place] = k
     top = order[size - 1]
+    value = values[start + uint64(top)]
     left = np.empty(n)
     for q in range(n):
-        left[q] = max(0.0, min(0.5 * radii[table, q], 1.0 - chances[table, top, q]))
-    for place in range(size - 1):
+        moved = max(0.0, min(0.5 * radii[table, q], 1.0 - chances[table, top, q]))
+        left[q] = moved
+        out[o + q] = constants[table, q] + (chances[table, top, q] + moved) * value
+    for place in range(0, size - 1, 2):  # two outcomes in one pass, or the last one
         s = order[place]
-        gain = values[start + uint64(top)] - values[start + uint64(s)]
+        t = order[min(place + 1, size - 2)]
+        value = values[start + uint64(s)]
+        second = values[start + uint64(t)] if t != s else 0.0
         for q in range(n):
-            taken = min(left[q], chances[table, s, q])
-            out[o + q] += taken * gain
-            left[q] -= taken
+            kept = chances[table, s, q] - left[q]
+            rest = max(0.0, -kept)
+            later = chances[table, t, q] - rest
+            out[o + q] += max(0.0, kept) * value + max(0.0, later) * second
+            left[q] = max(0.0, -later)
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
-def finish_two(
-    target, at, out, best, values, start, chances, constants, radii, table, extended, step, gain, n
-):
-    """``switch_row`` for two outcomes and ``move_row`` in one pass."""
-    v0, v1 = values[start], values[start + ONE]
-    if extended:
-        low = 1 if v0 >= v1 else 0
-        top = max(v0, v1)
-        gap = top - min(v0, v1)
-        for q in range(n):
-            left = max(0.0, chances[table, low, q] - 0.5 * radii[table, q])
-            value = max(out[best + q], constants[table, q] + top - left * gap)
-            old = target[at + q]
-            target[at + q] = old + step * (value - old - gain)
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def backup_row(
+    out, at, spare, source, stay, entries, starts, own, s, length, chances, rewards, radii, color,
+    constant, colors, sizes, pulls, size, n_outer, z, row_chances, row_rewards, row_radii, table,
+    extended, n, weights, order, now,
+):  # fmt: skip
+    """The best of all pulls along a row, in out[at ...] or out[spare ...]; returns which."""
+    if extended is not None:
+        optimistic(out, at, source, stay, length, chances, color, size, constant, radii[color], n,
+                   weights, order, now)  # fmt: skip
     else:
-        gap = v0 - v1
-        for q in range(n):
-            value = constants[table, q] + v1 + chances[table, 0, q] * gap
-            value = max(out[best + q], value)
-            old = target[at + q]
-            target[at + q] = old + step * (value - old - gain)
+        expected(out, at, source, stay, length, chances, color, size, constant, n)
+    for k in range(n_outer):
+        at, spare = spare, at
+        place, law = uint64(starts[k] + s * own[k]), colors[k]
+        if extended is not None:
+            optimistic(out, at, entries, place, length, chances, law, sizes[pulls[k]],
+                       rewards[law], radii[law], n, weights, order, now)  # fmt: skip
+            larger(out, at, spare, n)
+        else:
+            expected_max(out, at, spare, entries, place, length, chances, law, sizes[pulls[k]],
+                         rewards[law], n)  # fmt: skip
+    if z >= 0:
+        at, spare = spare, at
+        switch_row(out, at, spare, entries, uint64(starts[n_outer] + s * own[n_outer]), sizes[z],
+                   row_chances, row_rewards, row_radii, table, extended, n, order)  # fmt: skip
+    return at
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def switch_two(out, o, best, values, start, second, constant, p0, p1, n):
+    """out[o + q] = max(out[best + q], a pull with two outcomes)."""
+    for q in range(n):
+        value = constant + p0 * values[start + q] + p1 * values[second + q]
+        out[o + q] = max(out[best + q], value)
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def optimistic_switch_two(out, o, best, values, start, second, constant, least, most, scale, n):
+    """As ``switch_two``, the chance of the first outcome being any in [least, most]."""
+    for q in range(n):
+        base = constant + scale * values[second + q]
+        gap = values[start + q] - values[second + q]  # linear in the chance: an end is best
+        out[o + q] = max(out[best + q], max(base + most * gap, base + least * gap))
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def stay_two(
+    out, o, best, values, start, second, constant, p0, p1, rewards, chances, table, low, top, loss,
+    n,
+):  # fmt: skip
+    """As ``switch_two``, and in the same pass the switch whose law varies along the row.
+
+    Its outcomes are worth top, and top - loss with chance chances[table, low, q].
+    """
+    for q in range(n):
+        value = constant + p0 * values[start + q] + p1 * values[second + q]
+        switch = rewards[table, q] + top - chances[table, low, q] * loss
+        out[o + q] = max(max(out[best + q], switch), value)
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def optimistic_stay_two(
+    out, o, best, values, start, second, constant, least, most, rewards, chances, table, low, top,
+    loss, n,
+):  # fmt: skip
+    """As ``stay_two``, the chance of the first outcome of the stay being any in [least, most]."""
+    for q in range(n):
+        base = constant + values[second + q]
+        gap = values[start + q] - values[second + q]
+        value = max(base + most * gap, base + least * gap)
+        switch = rewards[table, q] + top - chances[table, low, q] * loss
+        out[o + q] = max(max(out[best + q], switch), value)
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def move_two(
+    target, at, keep, out, best, values, start, second, constant, p0, p1, others, other,
+    other_second, other_constant, q0, q1, pays, chances, table, low, top, loss, n,
+):  # fmt: skip
+    """target = keep target + the best of all pulls, in one pass along a row.
+
+    The pulls are worth what ``switch_two`` and ``stay_two`` make of them, a step's size and the
+    gain being contained in the numbers given.
+    """
+    for q in range(n):
+        value = constant + p0 * values[start + q] + p1 * values[second + q]
+        worth = other_constant + q0 * others[other + q] + q1 * others[other_second + q]
+        switch = pays[q] + top - chances[table, low, q] * loss
+        value = max(max(out[best + q], switch), max(value, worth))
+        target[at + q] = keep * target[at + q] + value
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def optimistic_move_two(
+    target, at, keep, step, out, best, values, start, second, constant, least, most, others, other,
+    other_second, other_constant, other_least, other_most, pays, chances, table, low, top, loss, n,
+):  # fmt: skip
+    """As ``move_two`` with chances of the first outcomes in [least, most]."""
+    for q in range(n):
+        base = constant + step * values[second + q]
+        gap = values[start + q] - values[second + q]
+        value = max(base + most * gap, base + least * gap)
+        base = other_constant + step * others[other_second + q]
+        gap = others[other + q] - others[other_second + q]
+        worth = max(base + other_most * gap, base + other_least * gap)
+        switch = pays[q] + top - chances[table, low, q] * loss
+        value = max(max(out[best + q], switch), max(value, worth))
+        target[at + q] = keep * target[at + q] + value
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def move_row(target, at, fresh, o, step, gain, n):
     """target += step (fresh - target - gain), along a row."""
     for q in range(n):
@@ -284,7 +350,7 @@ def move_row(target, at, fresh, o, step, gain, n):
         target[at + q] = old + step * (fresh[o + q] - old - gain)
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def bound_row(source, at, fresh, o, low, high, n):
     """Fold fresh - source into the running least (low) and greatest (high) of each column."""
     for q in range(n):

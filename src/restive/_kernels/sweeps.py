@@ -16,17 +16,18 @@ from numpy.typing import NDArray
 
 from restive._kernels.rows import (
     FAST,
+    NEVER,
+    ONE,
+    backup_row,
     bound_row,
-    expected,
-    expected_max,
-    expected_two_pulls,
-    finish_two,
-    larger,
     move_row,
-    optimistic,
-    optimistic_two_pulls,
+    move_two,
+    optimistic_move_two,
+    optimistic_stay_two,
+    optimistic_switch_two,
     optimistic_weights,
-    switch_row,
+    stay_two,
+    switch_two,
 )
 
 Floats = NDArray[np.float64]
@@ -41,6 +42,7 @@ class Tables(NamedTuple):
     row_rewards: Floats  # (2, L)
     row_chances: Floats  # (2, B, L)
     row_radii: Floats  # (2, L)
+    row_least: Floats  # (2, B, L) each outcome's least chance within the radius
 
 
 @njit(cache=True, error_model="numpy")
@@ -75,11 +77,14 @@ def copy_entries(values, entries, lay, pair):
         n_digits += 1
     read = lay.block[j] + lay.enter[i] * lay.age_stride[j, i]
     write = lay.entry[i, j]
+    # numbers and no tuples go down to the rows: a tuple counts the references of all its arrays
+    length, states, ages, loop = lay.row[i], lay.sizes[z], lay.rested[z], lay.loop[z]
+    step, state_step = lay.age_stride[j, z], lay.state_stride[j, z]
     while True:
         if j == z:
             entries[write] = values[read]
         else:
-            copy_row(values, entries, lay, read, write, i, j, z)
+            copy_row(values, entries, read, write, length, states, ages, step, state_step, loop)
         d = n_digits - 1
         while d >= 0:
             digits[d] += 1
@@ -96,16 +101,14 @@ def copy_entries(values, entries, lay, pair):
 
 
 @njit(cache=True, error_model="numpy")
-def copy_row(values, entries, lay, read, write, i, j, z):
-    """One row over (state, age) of arm z, the ghost after each run of ages included."""
-    ages = lay.rested[z]
-    end = write + lay.row[i]
-    step = lay.age_stride[j, z]
-    for _ in range(lay.sizes[z]):
+def copy_row(values, entries, read, write, length, states, ages, step, state_step, loop):
+    """One row over (state, age) of an arm, the ghost after each run of ages included."""
+    end = write + length
+    for _ in range(states):
         for a in range(ages):
             entries[write + a] = values[read + a * step]
-        entries[write + ages] = values[read + lay.loop[z] * step]
-        read += lay.state_stride[j, z]
+        entries[write + ages] = values[read + loop * step]
+        read += state_step
         write += ages + 1
     for cell in range(write, end):  # unused, but the extrapolation looks at all cells
         entries[cell] = entries[write - 1]
@@ -113,152 +116,157 @@ def copy_row(values, entries, lay, read, write, i, j, z):
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
 def sweep_task(
-    target, source, entries, lay, tab, extended, task, step, gain, descending, want_bounds, bounds
-):
+    target, source, entries, lay, tab, many, extended, task, step, gain, descending, want_bounds,
+    bounds,
+):  # fmt: skip
     """Update all states of one block with the outer arms' states fixed.
 
     target holds the old values, as source does: the same array, or a copy where ages wrap round.
-    Reading and writing the same array in one loop tells the compiler that they do not clash.
-
+    many, extended, descending: None for no, True for yes; numba compiles each choice on its own,
+    and for None only what it needs. many: some arm has not two states.
     bounds[task] receives min and max of (backup - old value) if they are wanted.
     """
     i = lay.tasks[task, 0]
     begin = lay.block[i] + lay.tasks[task, 1]
-    count, size, n_outer, z = len(lay.sizes), lay.sizes[i], lay.n_outer[i], lay.row_arm[i]
-    length = uint64(lay.row[i])
-    n = length - uint64(1)
-    table = lay.row_table[i]
-    z_size = lay.sizes[z] if z >= 0 else 0
+    size, n_outer, z = lay.sizes[i], lay.n_outer[i], lay.row_arm[i]
+    n = length = uint64(lay.row[i])
     run = lay.rested[z] if z >= 0 else 1
     runs = lay.sizes[z] if z >= 0 else 1
     loop = lay.loop[z] if z >= 0 else 0
     # unpacked here once: passing whole tuples down to the rows would cost more than the rows
     chances, rewards, radii = tab.chances, tab.rewards, tab.radii
     row_chances, row_rewards, row_radii = tab.row_chances, tab.row_rewards, tab.row_radii
-    outer, states = lay.outer, lay.task_states
-    entry_state, entry_age = lay.entry_state_stride, lay.entry_age_stride
+    row_least, table = tab.row_least, lay.row_table[i]
     width = chances.shape[1]
-    out = np.empty(2 * size * lay.row[i])
+    out = np.empty(2 * size * lay.row[i] + lay.row[i])
+    floor = uint64(2 * size) * length  # a row below any value
+    out[floor:] = NEVER
     weights, now_values = np.empty(width), np.empty(width)
     order = np.empty(width, dtype=np.int64)
-    ages, ahead = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
     columns = lay.row[i] if want_bounds else 0
     low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
     which = np.zeros(size, dtype=np.uint64)
-    fused = not want_bounds and z_size == 2
-    pair = fused and size == 2 and n_outer and lay.sizes[outer[i, 0]] == 2
-    held = np.empty(size * lay.row[i])
-    if descending:
-        for k in range(n_outer):
-            ages[outer[i, k]] = lay.rested[outer[i, k]] - 1
+    # a switch to pulls[k] in own state s reads entries[starts[k] + s * own[k] ...]
+    pulls, own, fixed = np.empty((3, n_outer + 1), dtype=np.int64)
+    starts, colors, ages = np.zeros((3, n_outer + 1), dtype=np.int64)
+    youngest, rested, loops, strides = np.empty((4, n_outer + 1), dtype=np.int64)
+    further = np.zeros((n_outer + 1, n_outer + 1), dtype=np.int64)
+    n_pulls = n_outer + (1 if z >= 0 else 0)
+    for k in range(n_pulls):
+        j = lay.outer[i, k] if k < n_outer else z
+        pulls[k], own[k] = j, lay.entry_state_stride[i, j, i]
+        fixed[k] = lay.entry[i, j] + (1 if j != z else 0)
+        rested[k], loops[k], strides[k] = lay.rested[j], lay.loop[j], lay.age_stride[i, j]
+        youngest[k] = lay.colors[j] + lay.task_states[task, j] * lay.stored[j] + lay.first[j]
+        for o in range(n_outer):
+            arm = lay.outer[i, o]
+            further[o, k] = lay.entry_age_stride[i, j, arm]
+            if o != k:
+                fixed[k] += lay.task_states[task, arm] * lay.entry_state_stride[i, j, arm]
+        ages[k] = 0 if descending is None else rested[k] - 1
+    own_color, own_stored, cells = lay.colors[i], lay.stored[i], lay.row[i]
+    sizes, keep = lay.sizes, 1.0 - step
+    pays = np.empty(cells)
+    for q in range(n):
+        pays[q] = step * (row_rewards[table, q] - gain)
     while True:
-        here = begin
-        after = begin
-        for k in range(n_outer):
-            arm = outer[i, k]
-            ahead[arm] = ages[arm] + 1 if ages[arm] + 1 < lay.rested[arm] else lay.loop[arm]
-            here += ages[arm] * lay.age_stride[i, arm]
-            after += ahead[arm] * lay.age_stride[i, arm]
-        face = here == after
-        stays, stay_start = source, uint64(after + 1)
-        if face:  # these rows read themselves, and would be overwritten before they are read
-            for q in range(uint64(size) * length):
-                held[q] = source[uint64(here) + q]
-            stays, stay_start = held, uint64(1)
+        here, after = begin, begin
+        for k in range(n_pulls):
+            starts[k] = fixed[k]
+        for o in range(n_outer):
+            ahead = ages[o] + 1 if ages[o] + 1 < rested[o] else loops[o]
+            here += ages[o] * strides[o]
+            after += ahead * strides[o]
+            colors[o] = youngest[o] + ages[o]
+            for k in range(n_pulls):
+                starts[k] += ahead * further[o, k]
+        face = here == after  # these rows read themselves, so they are written last
+        solving = face and descending is not None
+        stay = uint64(after + 1)
+        direct = many is None and not face and not want_bounds
+        scale, level = (step, gain) if direct else (1.0, 0.0)
         for s in range(size):
-            first = uint64(2 * s) * length  # two rows take turns
-            at, best = first, first + length
-            color = lay.colors[i] + s * lay.stored[i]
-            done = 0
-            solving = face and descending
-            if solving:
-                for q in range(n):
-                    out[at + q] = -1e300
-            elif pair:
-                j = outer[i, 0]
-                place = lay.entry[i, j] + s * entry_state[i, j, i] + 1
-                for k in range(1, n_outer):
-                    arm = outer[i, k]
-                    place += states[task, arm] * entry_state[i, j, arm]
-                    place += ahead[arm] * entry_age[i, j, arm]
-                other = lay.colors[j] + states[task, j] * lay.stored[j] + lay.first[j] + ages[j]
-                if extended:
-                    optimistic_two_pulls(out, at, stays, stay_start, length, chances, color,
-                                         rewards[color], radii[color], entries, uint64(place),
-                                         other, rewards[other], radii[other], n)  # fmt: skip
+            at, spare = uint64(2 * s) * length, uint64(2 * s + 1) * length  # they take turns
+            color = own_color + s * own_stored
+            constant = NEVER if solving else rewards[color]
+            if many is None:
+                best = floor
+                for k in range(1 if direct else 0, n_outer):
+                    law, place = colors[k], uint64(starts[k] + s * own[k])
+                    pay, p0, p1 = scale * (rewards[law] - level), chances[law, 0], chances[law, 1]
+                    if extended is not None:
+                        half = 0.5 * radii[law]
+                        optimistic_switch_two(out, at, best, entries, place, place + length, pay,
+                                              scale * max(0.0, p0 - half),
+                                              scale * min(1.0, p0 + half), scale, n)  # fmt: skip
+                    else:
+                        switch_two(out, at, best, entries, place, place + length, pay,
+                                   scale * p0, scale * p1, n)  # fmt: skip
+                    best, at = at, (spare if best == floor else best)
+                place = uint64(starts[n_outer] + s * own[n_outer])
+                v0, v1 = scale * entries[place], scale * entries[place + ONE]
+                worse, top, loss = int(v0 >= v1), max(v0, v1), abs(v0 - v1)
+                p0, p1, half = chances[color, 0], chances[color, 1], 0.5 * radii[color]
+                least, most = scale * max(0.0, p0 - half), scale * min(1.0, p0 + half)
+                if direct:
+                    law, place = colors[0], uint64(starts[0] + s * own[0])
+                    row, pay = uint64(here + s * cells), scale * (rewards[law] - level)
+                    r0, r1, half = chances[law, 0], chances[law, 1], 0.5 * radii[law]
+                    if extended is not None:
+                        optimistic_move_two(
+                            target, row, keep, scale, out, best, source, stay, stay + length,
+                            scale * (constant - level), least, most, entries, place,
+                            place + length, pay, scale * max(0.0, r0 - half),
+                            scale * min(1.0, r0 + half), pays, row_least, table, worse, top, loss,
+                            n,
+                        )  # fmt: skip
+                    else:
+                        move_two(
+                            target, row, keep, out, best, source, stay, stay + length,
+                            scale * (constant - level), scale * p0, scale * p1, entries, place,
+                            place + length, pay, scale * r0, scale * r1, pays, row_least, table,
+                            worse, top, loss, n,
+                        )  # fmt: skip
+                elif extended is not None:
+                    optimistic_stay_two(out, at, best, source, stay, stay + length, constant,
+                                        least, most, row_rewards, row_least, table, worse, top,
+                                        loss, n)  # fmt: skip
                 else:
-                    expected_two_pulls(out, at, stays, stay_start, length, chances, color,
-                                       rewards[color], entries, uint64(place), other,
-                                       rewards[other], n)  # fmt: skip
-                done = 1
-            elif extended:
-                optimistic(out, at, stays, stay_start, length, chances, color, size,
-                           rewards[color], radii[color], n, weights, order,
-                           now_values)  # fmt: skip
+                    stay_two(out, at, best, source, stay, stay + length, constant, p0, p1,
+                             row_rewards, row_least, table, worse, top, loss, n)  # fmt: skip
             else:
-                expected(out, at, stays, stay_start, length, chances, color, size,
-                         rewards[color], n)  # fmt: skip
-            for o in range(done, n_outer):
-                j = outer[i, o]
-                place = lay.entry[i, j] + s * entry_state[i, j, i] + 1
-                for k in range(n_outer):
-                    arm = outer[i, k]
-                    if arm != j:
-                        place += states[task, arm] * entry_state[i, j, arm]
-                        place += ahead[arm] * entry_age[i, j, arm]
-                color = lay.colors[j] + states[task, j] * lay.stored[j] + lay.first[j] + ages[j]
-                start = uint64(place)
-                at, best = best, at
-                if extended:
-                    optimistic(out, at, entries, start, length, chances, color, lay.sizes[j],
-                               rewards[color], radii[color], n, weights, order,
-                               now_values)  # fmt: skip
-                    larger(out, at, best, n)
-                else:
-                    expected_max(out, at, best, entries, start, length, chances, color,
-                                 lay.sizes[j], rewards[color], n)  # fmt: skip
-            row = uint64(here) + uint64(s) * length
-            if z >= 0:
-                place = lay.entry[i, z] + s * entry_state[i, z, i]
-                for k in range(n_outer):
-                    arm = outer[i, k]
-                    place += states[task, arm] * entry_state[i, z, arm]
-                    place += ahead[arm] * entry_age[i, z, arm]
-                if fused and not solving:
-                    finish_two(target, row, out, at, entries, uint64(place), row_chances,
-                               row_rewards, row_radii, table, extended, step, gain, n)  # fmt: skip
-                else:
-                    at, best = best, at
-                    switch_row(out, at, best, entries, uint64(place), z_size, row_chances,
-                               row_rewards, row_radii, table, extended, n, order)  # fmt: skip
-            if solving:
-                which[s] = at
-            else:
+                at = backup_row(
+                    out, at, spare, source, stay, entries, starts, own, s, length, chances,
+                    rewards, radii, color, constant, colors, sizes, pulls, size, n_outer, z,
+                    row_chances, row_rewards, row_radii, table, extended, n, weights, order,
+                    now_values,
+                )  # fmt: skip
+            which[s] = at
+            if face and s + 1 < size:
+                continue
+            if descending is not None and solving:
+                propagate(target, here, cells, out, which, size, run, runs, loop, chances, rewards,
+                          radii, own_color, own_stored, extended, gain, weights, order,
+                          now_values)  # fmt: skip
+                continue
+            for k in range(0 if face else s, s + 1):
+                row = here + k * cells
                 if want_bounds:
-                    bound_row(source, row, out, at, low, high, n)
-                if not fused:
-                    move_row(target, row, out, at, step, gain, n)
-                cell = here + s * lay.row[i]
+                    bound_row(source, uint64(row), out, which[k], low, high, n)
+                if not direct:
+                    move_row(target, uint64(row), out, which[k], step, gain, n)
                 for _ in range(runs):
-                    target[cell + run] = target[cell + loop]
-                    cell += run + 1
-        if face and descending:
-            propagate(target, here, lay.row[i], out, which, size, run, runs, loop, chances,
-                      rewards, radii, lay.colors[i], lay.stored[i], extended, gain, weights,
-                      order, now_values)  # fmt: skip
+                    target[row + run] = target[row + loop]
+                    row += run + 1
+                # the last cell has read what another thread may be writing; nobody reads it, but
+                # the same problem should give the same bytes
+                target[here + (k + 1) * cells - 1] = target[row - 1]
         o = n_outer - 1
         while o >= 0:
-            arm = outer[i, o]
-            if descending:
-                ages[arm] -= 1
-                if ages[arm] >= 0:
-                    break
-                ages[arm] = lay.rested[arm] - 1
-            else:
-                ages[arm] += 1
-                if ages[arm] < lay.rested[arm]:
-                    break
-                ages[arm] = 0
+            ages[o] += 1 if descending is None else -1
+            if 0 <= ages[o] < rested[o]:
+                break
+            ages[o] = 0 if descending is None else rested[o] - 1
             o -= 1
         if o < 0:
             break
@@ -281,6 +289,8 @@ def propagate(
     for the oldest age itself, is read as it is and renewed at the end.
     """
     fresh = np.empty(size)
+    for k in range(size):
+        order[k] = k
     for r in range(runs):
         first = r * (run + 1)
         for age in range(run - 1, -1, -1):
@@ -289,7 +299,7 @@ def propagate(
             for k in range(size):
                 c = color + k * stored
                 total = rewards[c]
-                if extended:
+                if extended is not None:
                     optimistic_weights(weights, order, nexts, chances, c, size, radii[c])
                     for s in range(size):
                         total += weights[s] * nexts[s]
@@ -313,23 +323,20 @@ def read_entries(values, entries, lay, first, step):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def sweep(
-    target, source, entries, lay, tab, extended, step, gain, descending, want_bounds, bounds,
+    target, source, entries, lay, tab, many, extended, step, gain, descending, count, alone, bounds,
     first, stride,
 ):  # fmt: skip
     """Sweep the tasks first, first + stride, ...: target += step (backup - gain - target).
 
-    Switches read ``entries``, which the caller fills. Tasks are independent of each other, so
-    threads may share them out; the result does not depend on how.
+    Switches read ``entries``. Tasks are independent of each other, so threads may share them out;
+    the result does not depend on how. alone: fill the entries first; then ``count`` sweeps in
+    place may follow each other in one call. The last one gives bounds, unless count is 0 (one
+    sweep without).
     """
-    for task in range(first, len(lay.tasks), stride):
-        sweep_task(target, source, entries, lay, tab, extended, task, step, gain, descending,
-                   want_bounds, bounds)  # fmt: skip
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def sweep_often(values, entries, lay, tab, extended, step, gain, count, bounds):
-    """``count`` sweeps in place, the bounds of the last one; saves small problems the calls."""
-    for k in range(count):
-        read_entries(values, entries, lay, 0, 1)
-        sweep(values, values, entries, lay, tab, extended, step, gain, False, k == count - 1,
-              bounds, 0, 1)  # fmt: skip
+    for k in range(max(1, count)):
+        if alone:
+            for pair in range(len(lay.sizes) ** 2):
+                copy_entries(source, entries, lay, pair)
+        for task in range(first, len(lay.tasks), stride):
+            sweep_task(target, source, entries, lay, tab, many, extended, task, step, gain,
+                       descending, k + 1 == count, bounds)  # fmt: skip
