@@ -116,7 +116,7 @@ def test_ctrl_c_with_workers_under_way(tmp_path):
     """A real interrupt of the whole group, as a terminal sends it: quick, quiet, nobody is left."""
     program = subprocess.Popen(
         [sys.executable, "-c", SLOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
+        start_new_session=True, preexec_fn=heed_interrupts,
     )  # fmt: skip
     assert any("first: holds" in line for line in program.stderr)
     time.sleep(1)
@@ -126,6 +126,11 @@ def test_ctrl_c_with_workers_under_way(tmp_path):
     assert [one["name"] for one in json.loads(out)["claims"]] == ["first"]
     assert "Traceback" not in err
     assert group_is_gone(program.pid)  # workers are in the group of the program
+
+
+def heed_interrupts():
+    """A program started in the background of a shell ignores them, and so would its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def group_is_gone(group):

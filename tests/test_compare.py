@@ -19,7 +19,11 @@ from restive.cli import app
 from restive.experiments.file import load_experiment
 
 PROGRAM = [sys.executable, "-c", "from restive.cli import main; main()", "compare"]
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(__file__).parent), "RAY_DEDUP_LOGS": "0"}
+ENVIRONMENT = os.environ | {
+    "PYTHONPATH": str(Path(__file__).parent),
+    "RAY_DEDUP_LOGS": "0",
+    "RAY_AUTH_MODE": "disabled",  # else a cluster made for a test asks for a token of its own
+}
 LIMIT = 600  # seconds after which something hangs, on a machine with other work too
 EXPERIMENT = """
 problems = ["one.toml"]
@@ -61,8 +65,13 @@ def undisturbed(tmp_path_factory):
 def start(*words):
     return subprocess.Popen(
         [*PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env=ENVIRONMENT, start_new_session=True,
+        env=ENVIRONMENT, start_new_session=True, preexec_fn=heed_interrupts,
     )  # fmt: skip
+
+
+def heed_interrupts():
+    """A program started in the background of a shell ignores them, and so would its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def finish(process):
