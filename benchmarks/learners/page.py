@@ -28,8 +28,8 @@ def page(found: dict[str, Any], horizons: list[int]) -> str:
         "reward noise), means over paired seeds with 95% bootstrap intervals. Made by "
         "`python -m benchmarks.learners --write`. Rivals are told what their papers ask for "
         "(horizon, sizes, mixing times, ...) and are not tuned. tied-sampling is told nothing, but "
-        "its defaults were tuned: a dozen settings by their gap regret on Examples 1 to 3, random 1 "
-        "and 4, negative correlation and best arm is best, with other seeds; episodes and draws on "
+        "its defaults were tuned: a dozen settings by their gap regret on Examples 1 to 3, random "
+        "1 and 4, negative correlation and best arm is best, other seeds; episodes and draws on "
         "twelve problems that are not here. Runs seen on Examples 3 and 4 led to its sparse prior "
         "and to its second looks (docs/decisions/0007).",
         "![gap regret of every learner on every problem](learners.svg)",
