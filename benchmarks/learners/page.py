@@ -36,7 +36,9 @@ def page(found: dict[str, Any], horizons: list[int]) -> str:
         "## Ratios",
         _claims(found),
         *(f"## Gap regret after {h:,} steps\n\n{_table(found, h)}" for h in horizons),
-        "## Seconds per 100,000 steps\n\n" + _seconds(found),
+        "## Seconds per 100,000 steps",
+        "Two runs at a time; other work on the machine adds to them.",
+        _seconds(found),
         "## Not applicable\n\n" + ("\n".join(refused) or "none"),
     ]
     return "\n\n".join(parts) + "\n"
