@@ -13,6 +13,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from restive.bandit import Arm, Bandit
+from restive.paper.examples import PROBLEMS
 from restive.planning import Plan, plan
 from restive.problems import build
 from verification import ALPHA, ROOT, Check, Finding, Settings, judge
@@ -25,15 +26,6 @@ Floats = NDArray[np.float64]
 DATA = ROOT.parent / "shared" / "data" / "us-weather-history"
 CITIES = {"KSEA": "Seattle", "KNYC": "New York", "KHOU": "Houston", "KMDW": "Chicago"}
 TOLERANCE = 1e-6
-
-SIMULATED = {  # parameters as on the command line
-    "example-1": {"epsilon": "0.1"},
-    "example-2": {"epsilon": "0.8"},
-    "example-3": {"epsilon": "0.1"},
-    "example-4": {},
-    "gilbert-elliott": {"n_arms": "3", "p_bad_good": "0.1,0.2,0.3", "p_good_bad": "0.1,0.1,0.2"},
-    "random": {"n_arms": "2", "n_states": "5", "stickiness": "0.5", "rng": "7"},
-}
 
 
 # --- simulation ------------------------------------------------------------------------------
@@ -57,7 +49,7 @@ def check_simulation(settings: Settings) -> Iterator[Finding]:
     """The policy earns what its certificate says."""
     runs, steps = settings.size(2000, 300), settings.size(5000, 1500)
     shown = []
-    for seed, (name, parameters) in enumerate(SIMULATED.items()):
+    for seed, (name, parameters) in enumerate(PROBLEMS.items()):
         found = plan(build(name, **parameters), TOLERANCE)
         low, high = simulated_interval(found, runs, steps, seed)
         shown.append((name, low - found.gain, high - found.gain))
