@@ -48,7 +48,7 @@ def write_report(
     page = folder / "report.html" if out is None else _target(Path(out))
     if not Path(directory).is_dir():
         remedy = "Give the directory that restive compare wrote."
-        raise ProblemError([Fault(str(directory), "no such directory", "", remedy)])
+        raise ProblemError([Fault("DIR", "no such directory", str(directory), remedy)])
     from restive.experiments import load_results
     from restive.experiments.summary import summarize
     from restive.report.experiment_curves import Bands
