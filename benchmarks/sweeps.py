@@ -28,10 +28,11 @@ def run(quick: bool) -> dict[str, Any]:
             if count > 1 and 3 * _representation(cap).n_states < THREADS_FROM_PAIRS:
                 continue
             rows.append(_measure(cap, count, bandwidth, 5 if quick else 15))
+    usual = {row["cap"]: row for row in rows}  # the last one is on as many threads as usual
     goals = [
         Goal(f"K=3, M={r['cap']}, {r['threads']} thread(s): share of the triad", r["share"], SHARE,
              at_least=True).record()
-        for r in rows
+        for r in usual.values()
     ]  # fmt: skip
     return {"rows": rows, "goals": goals}
 
@@ -84,7 +85,8 @@ def describe(result: dict[str, Any]) -> list[str]:
         "K=3 slow channels. A sweep in place reads and writes each value once, 16 bytes a state;",
         "the triad a = b + s c runs on the same number of threads, in turns with the sweeps, and",
         "the best of the turns counts. The values of M=100 fit into the cache, so a share above 1",
-        "is no mistake there; sweeps as small as that stay on one thread.",
+        "is no mistake there; sweeps as small as that stay on one thread. The goal is for as many",
+        "threads as `plan` takes by itself.",
         "",
         *table(columns, result["rows"]),
     ]

@@ -134,11 +134,15 @@ def test_small_row_operations():
         here, there = slice(row.o, row.o + row.n), slice(row.best, row.best + row.n)
         rows.larger(row.out, u(row.o), u(row.best), u(row.n))
         row.check(np.maximum(row.before[here], row.before[there]))
-        low, high = row.rng.normal(size=(2, row.n))
-        change = row.before[there] - row.values[row.start : row.start + row.n]
-        least, most = np.minimum(low, change), np.maximum(high, change)
-        rows.bound_row(row.values, u(row.start), row.out, u(row.best), low, high, u(row.n))
-        np.testing.assert_array_equal([low, high], [least, most])
+        extremes = row.rng.normal(size=(4, row.n))
+        low, high = extremes[:2].copy()
+        change = row.values[row.start : row.start + row.n] - row.before[there]
+        flat = (extremes.ravel(), u(0), u(2 * row.n), u(row.n))
+        rows.bound_row(row.values, u(row.start), row.out, u(row.best), *flat)
+        wanted = [low, high, np.minimum(low, change), np.maximum(high, change)]
+        np.testing.assert_array_equal(extremes, wanted)
+        rows.copy_cells(row.out, u(row.o), row.values, u(row.start), u(row.n))
+        row.check(row.values[row.start : row.start + row.n])
 
 
 def ends(p: float, radius: float) -> tuple[float, float]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive._iteration import BanditIteration
-from restive._kernels import vectors
+from restive._kernels import anderson
 
 __all__ = ["accelerated", "plain"]
 
@@ -113,65 +113,13 @@ class _Patience:
 
 def _extrapolate(iteration: BanditIteration, gain: float, target: float, most: int) -> int:
     """Anderson acceleration on (values on entry, corners, gain); returns the passes made."""
-    step = _Pass(iteration)
-    point = step.read(gain)
-    duration = step.duration(point)
-    history = _History(len(point))
-    before, failures = np.inf, 0
-    passes = 2
-    while passes < min(PASSES, most):
-        passes += 1
-        image, residual, error = step(point, duration)
-        if error <= target:
-            break
-        if not error < 4 * before:  # the policy has changed: the past no longer tells
-            failures += 1
-            if failures > GIVE_UP_AFTER or not np.isfinite(error):
-                break
-            history.clear()
-        before = error
-        point = history.extrapolate(image, residual)
-    return passes
-
-
-class _Pass:
-    """One propagation pass as a map of points (entries, corners, gain)."""
-
-    def __init__(self, iteration: BanditIteration) -> None:
-        self.iteration = iteration
-        self.corners = _corners(iteration)
-        self.n_entries = len(iteration.entries)
-
-    def read(self, gain: float) -> Floats:
-        """The point at which plain sweeps have arrived."""
-        run = self.iteration
-        return self._point(run.read_entries(run.entries), run.values[self.corners], gain)
-
-    def _point(self, entries: Floats, corners: Floats, gain: float) -> Floats:
-        level = entries.mean()  # values matter up to a constant only
-        return np.concatenate([entries - level, corners - level, [gain]])
-
-    def _propagate(self, point: Floats, gain: float) -> tuple[Floats, Floats]:
-        self.iteration.values[self.corners] = point[self.n_entries : -1]
-        entries = self.iteration.propagate(point[: self.n_entries], gain)
-        return entries, self.iteration.values[self.corners]
-
-    def duration(self, point: Floats) -> float:
-        """Mean time from entry to the next switch, as the slope of the values in the gain."""
-        shift = 1e-3
-        here, there = (
-            float(self._propagate(point, point[-1] + more)[0].mean()) for more in (0.0, shift)
-        )
-        return max(1.0, (here - there) / shift)
-
-    def __call__(self, point: Floats, duration: float) -> tuple[Floats, Floats, float]:
-        """Image of the point, what it lacks to a fixed point, and the size of that."""
-        entries, corners = self._propagate(point, float(point[-1]))
-        change = np.concatenate([entries, corners]) - point[:-1]
-        drift = float(change[: self.n_entries].mean())
-        image = self._point(entries, corners, float(point[-1]) + drift / duration)
-        error = float(change.max() - change.min()) + abs(drift)
-        return image, np.append(change - drift, drift), error
+    corners = _corners(iteration)
+    search = anderson.Search.of(len(iteration.entries) + len(corners) + 1, MEMORY)
+    search.point[-1] = gain
+    iteration.read_entries(iteration.entries)
+    while search.status[0] == anderson.GOING and (left := min(PASSES, most) - search.passes) > 0:
+        iteration.propagate(search, corners, target, GIVE_UP_AFTER, left)
+    return search.passes
 
 
 def _corners(iteration: BanditIteration) -> NDArray[np.int64]:
@@ -188,39 +136,3 @@ def _corners(iteration: BanditIteration) -> NDArray[np.int64]:
             place = place + along.reshape([-1 if k == j else 1 for k in range(count)])
         found.append(place.ravel() + (1 if z < 0 else 0))
     return np.concatenate(found)
-
-
-class _History:
-    """The last few points and residuals, for the least-squares step of Anderson acceleration."""
-
-    def __init__(self, size: int) -> None:
-        self.images = np.zeros((MEMORY, size))
-        self.residuals = np.zeros((MEMORY, size))
-        self.gram = np.zeros((MEMORY, MEMORY))  # products of the residuals' steps
-        self.clear()
-
-    def clear(self) -> None:
-        self.count = 0
-        self.last: tuple[Floats, Floats] | None = None
-
-    def extrapolate(self, image: Floats, residual: Floats) -> Floats:
-        if self.last is not None:
-            self._add(image - self.last[0], residual - self.last[1])
-        self.last = (image, residual)
-        used = min(self.count, MEMORY)
-        if not used:
-            return image
-        sides = np.empty(used)
-        vectors.products(self.residuals, residual, sides)
-        weights, *_ = np.linalg.lstsq(self.gram[:used, :used], sides, rcond=1e-13)
-        found = image.copy()
-        vectors.subtract(found, self.images, weights)
-        return found
-
-    def _add(self, image: Floats, residual: Floats) -> None:
-        slot = self.count % MEMORY
-        self.images[slot], self.residuals[slot] = image, residual
-        self.count += 1
-        row = np.empty(min(self.count, MEMORY))
-        vectors.products(self.residuals, residual, row)
-        self.gram[slot, : len(row)] = self.gram[: len(row), slot] = row

@@ -10,11 +10,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from restive._kernels import arrays, sweeps
+from restive._kernels import anderson, arrays, sweeps
 from restive.representation import Representation
 from restive.structured import Parameters, StructuredMDP
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 DAMPING = 0.9  # step towards the backup; below 1, or periodic policies make values swing
 PERIODIC_DAMPING = 0.5  # long cycles of the arms themselves die out faster with this one
@@ -136,15 +137,19 @@ class BanditIteration:
         self.values, self._spare = self._spare, self.values
         return lower, upper
 
-    def propagate(self, entries: Floats, gain: float) -> Floats:
-        """Solve all runs of stays given the values on entry; returns the new values on entry.
-
-        One cell per block feeds back into itself and is taken from ``values`` as it is. The array
-        returned is overwritten by the next call.
-        """
-        share_out(self.pairs, sweeps.sweep, self.values, self.values, entries, *self._model, 1.0,
-                  gain, True, 0, False, self.bounds)  # fmt: skip
-        return self.read_entries(self.entries)
+    def propagate(
+        self, search: anderson.Search, corners: Ints, target: float, patience: int, most: int
+    ) -> None:
+        """Passes of a search: each solves all runs of stays given the values on entry."""
+        if self.pairs < THREADS_FROM_PAIRS:
+            anderson.advance(self.values, self.entries, corners, search, *self._model, target,
+                             patience, most, self.bounds)  # fmt: skip
+            return
+        anderson.enter(self.values, self.entries, corners, search)
+        share_out(self.pairs, sweeps.sweep, self.values, self.values, search.point, *self._model,
+                  1.0, search.point[-1], True, 0, False, self.bounds)  # fmt: skip
+        self.read_entries(self.entries)
+        anderson.judge(self.values, self.entries, corners, search, target, patience)
 
 
 def fill_ghosts(rep: Representation, values: Floats) -> None:

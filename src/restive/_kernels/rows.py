@@ -351,9 +351,19 @@ def move_row(target, at, fresh, o, step, gain, n):
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
-def bound_row(source, at, fresh, o, low, high, n):
-    """Fold fresh - source into the running least (low) and greatest (high) of each column."""
+def copy_cells(out, o, values, start, n):
+    """out[o + q] = values[start + q] for q < n."""
     for q in range(n):
-        change = fresh[o + q] - source[at + q]
-        low[q] = min(low[q], change)
-        high[q] = max(high[q], change)
+        out[o + q] = values[start + q]
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def bound_row(fresh, at, old, o, extremes, before, after, n):
+    """Fold fresh - old into the least and, n cells on, the greatest of each column so far.
+
+    They are read from one place and written to another: in place the loop would not vectorise.
+    """
+    for q in range(n):
+        change = fresh[at + q] - old[o + q]
+        extremes[after + q] = min(extremes[before + q], change)
+        extremes[after + n + q] = max(extremes[before + n + q], change)

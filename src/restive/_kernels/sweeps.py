@@ -20,6 +20,7 @@ from restive._kernels.rows import (
     ONE,
     backup_row,
     bound_row,
+    copy_cells,
     move_row,
     move_two,
     optimistic_move_two,
@@ -60,6 +61,11 @@ def copy_entries(values, entries, lay, pair):
     source = np.zeros(2 * count, dtype=np.int64)
     target = np.zeros(2 * count, dtype=np.int64)
     n_digits = 0
+    for arm in (i, j):
+        sizes[n_digits] = lay.sizes[arm]
+        source[n_digits] = lay.state_stride[j, arm]
+        target[n_digits] = lay.entry_state_stride[i, j, arm]
+        n_digits += 1
     for o in range(n_outer):
         arm = lay.outer[i, o]
         if arm != j:
@@ -70,19 +76,18 @@ def copy_entries(values, entries, lay, pair):
             source[n_digits + 1] = lay.age_stride[j, arm]
             target[n_digits + 1] = lay.entry_age_stride[i, j, arm]
             n_digits += 2
-    for arm in (i, j):
-        sizes[n_digits] = lay.sizes[arm]
-        source[n_digits] = lay.state_stride[j, arm]
-        target[n_digits] = lay.entry_state_stride[i, j, arm]
-        n_digits += 1
     read = lay.block[j] + lay.enter[i] * lay.age_stride[j, i]
     write = lay.entry[i, j]
     # numbers and no tuples go down to the rows: a tuple counts the references of all its arrays
     length, states, ages, loop = lay.row[i], lay.sizes[z], lay.rested[z], lay.loop[z]
     step, state_step = lay.age_stride[j, z], lay.state_stride[j, z]
+    many, here, there = sizes[n_digits - 1], source[n_digits - 1], target[n_digits - 1]
+    if j == z:
+        n_digits -= 1  # the last one is a loop of its own
     while True:
         if j == z:
-            entries[write] = values[read]
+            for k in range(many):
+                entries[write + k * there] = values[read + k * here]
         else:
             copy_row(values, entries, read, write, length, states, ages, step, state_step, loop)
         d = n_digits - 1
@@ -138,13 +143,15 @@ def sweep_task(
     row_chances, row_rewards, row_radii = tab.row_chances, tab.row_rewards, tab.row_radii
     row_least, table = tab.row_least, lay.row_table[i]
     width = chances.shape[1]
-    out = np.empty(2 * size * lay.row[i] + lay.row[i])
+    out = np.empty((2 * size + 2) * lay.row[i])
     floor = uint64(2 * size) * length  # a row below any value
+    old = floor + length  # a row as it was before it moved
     out[floor:] = NEVER
     weights, now_values = np.empty(width), np.empty(width)
     order = np.empty(width, dtype=np.int64)
-    columns = lay.row[i] if want_bounds else 0
-    low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
+    extremes = np.empty(4 * lay.row[i])  # least and greatest move of each column, twice
+    latest, last = uint64(0), uint64(2) * length
+    extremes[:length], extremes[length:last] = np.inf, -np.inf
     which = np.zeros(size, dtype=np.uint64)
     # a switch to pulls[k] in own state s reads entries[starts[k] + s * own[k] ...]
     pulls, own, fixed = np.empty((3, n_outer + 1), dtype=np.int64)
@@ -183,7 +190,7 @@ def sweep_task(
         face = here == after  # these rows read themselves, so they are written last
         solving = face and descending is not None
         stay = uint64(after + 1)
-        direct = many is None and not face and not want_bounds
+        direct = many is None and not face
         scale, level = (step, gain) if direct else (1.0, 0.0)
         for s in range(size):
             at, spare = uint64(2 * s) * length, uint64(2 * s + 1) * length  # they take turns
@@ -209,6 +216,8 @@ def sweep_task(
                 p0, p1, half = chances[color, 0], chances[color, 1], 0.5 * radii[color]
                 least, most = scale * max(0.0, p0 - half), scale * min(1.0, p0 + half)
                 if direct:
+                    if want_bounds:
+                        copy_cells(out, old, target, uint64(here + s * cells), n)
                     law, place = colors[0], uint64(starts[0] + s * own[0])
                     row, pay = uint64(here + s * cells), scale * (rewards[law] - level)
                     r0, r1, half = chances[law, 0], chances[law, 1], 0.5 * radii[law]
@@ -251,10 +260,13 @@ def sweep_task(
                 continue
             for k in range(0 if face else s, s + 1):
                 row = here + k * cells
-                if want_bounds:
-                    bound_row(source, uint64(row), out, which[k], low, high, n)
                 if not direct:
+                    if want_bounds:
+                        copy_cells(out, old, target, uint64(row), n)
                     move_row(target, uint64(row), out, which[k], step, gain, n)
+                if want_bounds:
+                    bound_row(target, uint64(row), out, old, extremes, latest, last, n)
+                    latest, last = last, latest
                 for _ in range(runs):
                     target[row + run] = target[row + loop]
                     row += run + 1
@@ -271,11 +283,13 @@ def sweep_task(
         if o < 0:
             break
     if want_bounds:
-        bounds[task, 0], bounds[task, 1] = np.inf, -np.inf
+        least, most = np.inf, -np.inf
         for r in range(runs):
             for q in range(r * (run + 1), r * (run + 1) + run):
-                bounds[task, 0] = min(bounds[task, 0], low[q])
-                bounds[task, 1] = max(bounds[task, 1], high[q])
+                at = latest + uint64(q)
+                least, most = min(least, extremes[at]), max(most, extremes[at + length])
+        # a move is step (backup - old value - gain)
+        bounds[task, 0], bounds[task, 1] = least / step + gain, most / step + gain
 
 
 @njit(cache=True, error_model="numpy")
