@@ -177,12 +177,15 @@ def row_tables(rep: Representation, parameters: Parameters) -> sweeps.Tables:
     row_rewards, row_radii = aligned_zeros(4 * length).reshape(2, 2, length)
     row_chances = aligned_zeros(2 * width * length).reshape(2, width, length)
     for table, (arm, _) in enumerate(rep.longest_first[:2] if rep.n_arms > 1 else []):
-        cells = rep.color_grid(arm)[:, int(lay.first[arm]) :]
-        run = cells.shape[1]
-        place = (np.arange(len(cells))[:, None] * (run + 1) + np.arange(run)).ravel()
-        row_rewards[table, place] = rewards[cells.ravel()]
-        row_radii[table, place] = radii[cells.ravel()]
-        row_chances[table][:, place] = chances[cells.ravel()].T
+        states, ages, skip = rep.sizes[arm], rep.n_ages[arm], int(lay.first[arm])
+        colors, run = slice(begin := int(lay.colors[arm]), begin + states * ages), ages - skip
+        for row, values in (
+            (row_rewards[table], rewards),
+            (row_radii[table], radii),
+            *((row_chances[table, b], chances[:, b]) for b in range(width)),
+        ):
+            cells = row[: states * (run + 1)].reshape(states, run + 1)
+            cells[:, :run] = values[colors].reshape(states, ages)[:, skip:]
     least = row_chances
     if parameters.radii is not None:
         least = np.maximum(0.0, row_chances - 0.5 * row_radii[:, None])

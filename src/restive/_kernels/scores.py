@@ -15,17 +15,39 @@ def add_up(pulls, rewards, total, begin, marks, mark, out, pulled):
     begin: steps before this block. pulled: (K,) pulls of each arm, counted up. Returns the sum and
     the next mark.
     """
-    begin += 1  # steps count from 1
-    next_mark = marks[mark] if mark < len(marks) else -1
-    for step in range(len(pulls)):
-        total += rewards[np.uint64(pulls[step]), step]
-        if begin + step == next_mark:
+    step = 0
+    while step < len(pulls):
+        marked = mark < len(marks) and marks[mark] <= begin + len(pulls)
+        end = marks[mark] - begin if marked else len(pulls)
+        total += sum_of(pulls, rewards, step, end)
+        if marked:
             out[mark] = total
             mark += 1
-            next_mark = marks[mark] if mark < len(marks) else -1
+        step = end
     for arm in range(len(pulled)):
-        pulled[arm] += np.sum(pulls == arm)
+        count = 0
+        for step in range(len(pulls)):  # one arm at a time: that vectorises
+            count += pulls[step] == arm
+        pulled[arm] += count
     return total, mark
+
+
+@njit(cache=True, error_model="numpy")
+def sum_of(pulls, rewards, begin, end):
+    """Sum of the rewards of the arms pulled from step ``begin`` to before ``end``."""
+    a = b = c = d = 0.0  # four sums, so that no addition waits for the one before it
+    step, stop = np.uint64(begin), np.uint64(end)
+    one = np.uint64(1)
+    while step + np.uint64(3) < stop:
+        a += rewards[np.uint64(pulls[step]), step]
+        b += rewards[np.uint64(pulls[step + one]), step + one]
+        c += rewards[np.uint64(pulls[step + np.uint64(2)]), step + np.uint64(2)]
+        d += rewards[np.uint64(pulls[step + np.uint64(3)]), step + np.uint64(3)]
+        step += np.uint64(4)
+    while step < stop:
+        a += rewards[np.uint64(pulls[step]), step]
+        step += one
+    return (a + b) + (c + d)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)

@@ -120,9 +120,10 @@ def empirical_means(evidence: Evidence) -> tuple[Floats, Floats]:
     counts = evidence.counts
     visits = np.maximum(1, counts.visits)
     laws = counts.outcomes / visits[:, None]
-    fresh = counts.visits == 0
-    inside = np.arange(laws.shape[1]) < evidence.supports[:, None]
-    laws[fresh] = (inside / evidence.supports[:, None])[fresh]
+    fresh = np.flatnonzero(counts.visits == 0)
+    if len(fresh):
+        supports = evidence.supports[fresh][:, None]
+        laws[fresh] = (np.arange(laws.shape[1]) < supports) / supports
     return counts.rewards.sum(axis=1) / visits, laws
 
 

@@ -119,6 +119,7 @@ class Labels:
 
     def __init__(self, n_arms: int, sizes: tuple[int, ...] | None) -> None:
         self.fixed = sizes
+        self._themselves = np.tile(np.arange(max(sizes or [0])), (n_arms, 1))
         self.numbers: list[dict[Hashable, int]] = [{} for _ in range(n_arms)]
         self._width = 1  # of the tables so far: one that only grows changes seldom
 
@@ -147,7 +148,7 @@ class Labels:
         if self.fixed is not None:
             for arm, top in enumerate(tops):
                 self.number(arm, top)
-            return np.tile(np.arange(max(self.fixed)), (len(path), 1))
+            return self._themselves
         self._width = width = max(self._width, 1 + max(tops))
         names = np.full((len(path), width), -1)
         for arm, known in enumerate(self.numbers):
