@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Situation", "situations"]
 
-STEPS, WARM_UP = 400, 200  # enough to tell common situations from rare ones
+PATHS, STEPS, WARM_UP = 256, 100, 100  # enough to tell common situations from rare ones
 RARE = 0.005
 
 
@@ -29,7 +29,7 @@ class Situation:
 
 def situations(plan: Plan, most: int = 12) -> list[Situation]:
     """The most frequent situations under the plan, the most frequent first."""
-    seen = play(plan, STEPS, warm_up=WARM_UP)
+    seen = play(plan, STEPS, PATHS, WARM_UP)
     if plan.bandit.n_arms == 2:
         found = [one for strip in strips(plan, seen) for one in _of_strip(plan, strip)]
     else:
