@@ -78,6 +78,18 @@ def test_points_are_those_of_the_twin(seed):
     assert compared >= 4
 
 
+def test_the_gain_stays_between_its_limits():
+    search, model, values, corners, rng = searching(1)
+    entries = rng.normal(size=N_ENTRIES)
+    search.limits[:] = 0.2, 0.3  # the true one is outside
+    gains = []
+    for _ in range(8):
+        one_pass(search, model, values, entries, corners, patience=9)
+        gains.append(search.point[-1])
+    assert max(gains[2:]) == 0.3
+    assert min(gains[2:]) >= 0.2
+
+
 def test_a_search_ends_when_found_and_when_hopeless():
     search, model, values, corners, rng = searching(0)
     entries = rng.normal(size=N_ENTRIES)

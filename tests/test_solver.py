@@ -10,7 +10,7 @@ import pytest
 import naive
 import restive._iteration
 from restive.bandit import Arm, Bandit
-from restive.planning import bandit_parameters
+from restive.planning import bandit_parameters, plan
 from restive.problems import random_problem
 from restive.representation import Representation
 from restive.solver import solve
@@ -208,6 +208,21 @@ def test_optimism_joins_the_classes_of_periodic_arms():
     found = solve(rep, parameters, tolerance=1e-9, max_sweeps=5000)
     assert (found.lower - 1e-8 <= truth).all()
     assert (found.upper + 1e-8 >= truth).all()
+
+
+def test_a_slow_arm_beside_a_constant_one_is_quick():
+    slow, rate = 1e-3, 0.6
+    bandit = Bandit([Arm([[1 - slow, slow], [slow, 1 - slow]], [0, 1]), Arm([[1.0]], [rate])])
+    found = plan(bandit, 1e-6)
+    # renewal: stay while it pays; after it stops, rest n steps and look again
+    best, lam = 0.0, 1 - 2 * slow
+    for n in range(1, 3000):
+        back = (1 - lam**n) / 2  # chance to find it paying n steps after it did not
+        looks = 1 / back
+        reward = 1 / slow + looks * (n - 1) * rate
+        best = max(best, reward / (1 / slow + looks * n))
+    assert found.gain_lower - 1e-9 <= best <= found.gain_upper + 1e-9
+    assert found.sweeps < 600  # plain sweeps need five times as many
 
 
 @pytest.mark.parametrize("arms", [2, 3])

@@ -83,8 +83,8 @@ def accelerated(
             return found
         before = iteration.values.copy()
         width = float((upper - lower)[0])
-        gain = float(0.5 * (lower + upper)[0])
-        passes = _extrapolate(iteration, gain, 0.3 * tolerance, max_sweeps - sweeps)
+        limits = float(lower[0]), float(upper[0])
+        passes = _extrapolate(iteration, limits, 0.3 * tolerance, max_sweeps - sweeps)
         low, high = iteration.sweep(0.5 * (lower + upper), 1)
         if not float((high - low)[0]) < width:
             iteration.values[:] = before
@@ -111,11 +111,16 @@ class _Patience:
         return bool(np.log(self.tolerance / width) / pace < self.slow)
 
 
-def _extrapolate(iteration: BanditIteration, gain: float, target: float, most: int) -> int:
-    """Anderson acceleration on (values on entry, corners, gain); returns the passes made."""
+def _extrapolate(
+    iteration: BanditIteration, limits: tuple[float, float], target: float, most: int
+) -> int:
+    """Anderson acceleration on (values on entry, corners, gain); returns the passes made.
+
+    limits: bounds of the gain. Points outside would make a long stay worth what no policy earns.
+    """
     corners = _corners(iteration)
     search = anderson.Search.of(len(iteration.entries) + len(corners) + 1, MEMORY)
-    search.point[-1] = gain
+    search.point[-1], search.limits[:] = 0.5 * sum(limits), limits
     iteration.read_entries(iteration.entries)
     while search.status[0] == anderson.GOING and (left := min(PASSES, most) - search.passes) > 0:
         iteration.propagate(search, corners, target, GIVE_UP_AFTER, left)

@@ -33,6 +33,7 @@ class Search(NamedTuple):
     gram: Floats  # (memory, memory) products of the residuals' steps
     duration: Floats  # (1,) mean time from entry to the next switch
     level: Floats  # (1,) mean value on entry after the first pass
+    limits: Floats  # (2,) between which the gain lies
     before: Floats  # (1,) error of the last pass
     counts: NDArray[np.int64]  # steps kept, failures, passes made, whether there is a last image
     status: NDArray[np.int64]  # (1,)
@@ -43,8 +44,8 @@ class Search(NamedTuple):
         point, image, residual = np.zeros((3, size))
         images, residuals = np.zeros((2, memory, size))
         return cls(point, image, residual, images, residuals, np.zeros((memory, memory)),
-                   np.zeros(1), np.zeros(1), np.full(1, np.inf), np.zeros(4, np.int64),
-                   np.zeros(1, np.int64))  # fmt: skip
+                   np.zeros(1), np.zeros(1), np.array([-np.inf, np.inf]), np.full(1, np.inf),
+                   np.zeros(4, np.int64), np.zeros(1, np.int64))  # fmt: skip
 
     @property
     def passes(self) -> int:
@@ -134,6 +135,7 @@ def judge(values, entries, corners, search, target, patience):
         for k in range(used):
             for q in range(len(point)):
                 point[q] -= weights[k] * search.images[k, q]
+    point[-1] = min(max(point[-1], search.limits[0]), search.limits[1])
 
 
 @njit(cache=True, error_model="numpy")
