@@ -30,7 +30,7 @@ class Run:
 
     regret: t rho* - sum of rewards, against the best policy that knows the bandit.
     gap_regret: sum of what each pull lost against the best one in its information state: the same
-        in expectation up to ``boundary`` = h(x_{T+1}) - h(x_1), and free of reward noise.
+        in expectation up to ``boundary``, without luck; it never falls.
     weak_regret: t times the mean reward of the best single arm - sum of rewards; below 0 for
         learners that beat every single arm.
     What could not be computed is None, and ``missing`` says why. Where the world ended before the
@@ -45,7 +45,7 @@ class Run:
     gap_regret: Floats | None
     weak_regret: Floats | None
     boundary: float | None
-    gain: float | None  # rho*
+    gain: float | None  # rho*, from the start of this run where that matters (periodic arms)
     best_arm_gain: float | None
     episodes: tuple[int, ...]  # first steps
     pulls: tuple[int, ...]  # how often each arm was pulled
@@ -116,7 +116,7 @@ def _play_path(
     planning = learner.planning_seconds - planned
     playing = perf_counter() - began - planning
     missing = {} if plan else dict.fromkeys(("regret", "gap_regret"), "no plan was given")
-    bandit, gain, best, name = world.bandit, None if plan is None else plan.gain, None, ""
+    bandit, gain, best, name = world.bandit, None if gaps is None else gaps.gain, None, ""
     if bandit is None:
         missing["weak_regret"] = "the world is a record without a bandit"
     else:

@@ -14,6 +14,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 POINTS = 200
+EARLY = 2  # pulls before there is an information state: of two arms one has rested by then
 TABLE_BYTES = 1 << 28  # gaps are kept in a table up to this size and worked out anew beyond it
 
 
@@ -57,12 +58,15 @@ class RewardSum:
 
 
 class GapSum:
-    """Sum of the pulls' gaps along the true information states (regret without reward noise).
+    """Sum of the pulls' gaps along the information states: regret without luck.
 
-    gap(x, a) = max_b Q(x, b) - Q(x, a), where Q(x, a) = r(x, a) + sum_y p(y|x, a) h(y) comes from
-    a plan. Then E[T rho* - sum r_t] = E[sum of gaps] + E[h(x_{T+1})] - E[h(x_1)], up to T times the
-    width of the plan's interval. x_1 is the first complete information state: until every arm
-    has been seen a step counts rho* - r_t.
+    gap(x, a) = max_b Q(x, b) - Q(x, a) >= 0, where Q(x, a) = r(x, a) + sum_y p(y|x, a) h(y) comes
+    from a plan. An arm that was not pulled yet counts as seen in the first step, so that there is
+    an information state x_3 from the third step on, whatever the learner does; the two pulls before
+    count nothing. Then E[T rho* - sum r_t] = E[sum of gaps] + E[boundary], up to T times the width
+    of the plan's interval, with boundary = h(x_{T+1}) - h(x_3) + 2 rho* - r_1 - r_2.
+
+    gain: rho*; where it depends on the start (periodic arms), that of the start of this run.
     """
 
     def __init__(self, plan: Plan, at: Ints) -> None:
@@ -70,27 +74,57 @@ class GapSum:
         self.at = at
         self.curve = np.zeros(len(at))
         self.total = 0.0
+        self.gain = plan.gain
+        self._plan = plan
         self._steps = self._mark = 0
-        self._gain = plan.gain
-        self._values, self._laws = plan.values, laws_of(bandit_parameters(plan.bandit, rep))
+        self._laws = laws_of(bandit_parameters(plan.bandit, rep))
         places = len(plan.values)
         fits = places * rep.n_arms * 8 <= TABLE_BYTES
         self._gaps = np.full((places if fits else 0, rep.n_arms), np.nan)
-        self._last = 0
-        self._seen = np.full(rep.n_arms, -1)
+        self._last, self._paid = 0, 0.0
+        self._states = self._seen = np.zeros(rep.n_arms, dtype=np.int64)
         self._moves = moves_of(rep)
-        self._first = np.nan
+        self._first = 0.0
 
     def add(self, pulls: Ints, states: Ints, rewards: Floats) -> None:
         from restive._kernels.scores import add_gaps
 
-        self.total, self._mark, self._last, first = add_gaps(
-            self._values, self._moves, self._laws, self._gaps, pulls, states, rewards, self._gain,
-            self.total, self._steps, self.at, self._mark, self.curve, self._last, self._seen,
+        early = min(EARLY - self._steps, len(pulls))
+        for step in range(early):
+            self._begin(int(pulls[step]), states[:, step], rewards[:, step])
+        early = max(early, 0)
+        if len(pulls) == early:
+            return
+        self.total, self._mark, self._last = add_gaps(
+            self._plan.values, self._moves, self._laws, self._gaps, pulls[early:],
+            states[:, early:], self.total, self._steps, self.at, self._mark, self.curve,
+            self._last, self._seen,
         )  # fmt: skip
-        self._steps += len(pulls)
-        if not np.isnan(first):
-            self._first = float(first)
+        self._steps += len(pulls) - early
+
+    def _begin(self, pull: int, states: Ints, rewards: Floats) -> None:
+        """One of the first pulls: it counts nothing, but says where the run starts."""
+        if self._steps == 0:
+            self._states = states.copy()
+        self._states[pull], self._last = states[pull], pull
+        self._paid += float(rewards[pull])
+        self._steps += 1
+        self._mark = int(np.searchsorted(self.at, self._steps, side="right"))
+        if self._steps < EARLY:
+            return
+        rep = self._plan.representation
+        ages = [1 if arm == pull else EARLY for arm in range(rep.n_arms)]
+        self._seen = np.array(
+            [rep.color(arm, int(self._states[arm]), ages[arm]) for arm in range(rep.n_arms)]
+        )
+        self._first = self._value()
+        self.gain = 0.5 * sum(self._plan.gain_from(self._states, ages))
+
+    def _value(self) -> float:
+        """h of the current information state."""
+        from restive._kernels.play import place_of
+
+        return float(self._plan.values[place_of(self._moves, self._last, self._seen)])
 
     def end(self) -> None:
         """As for a RewardSum."""
@@ -98,10 +132,6 @@ class GapSum:
 
     @property
     def boundary(self) -> float:
-        """h(x_{T+1}) - h(x_1), or 0 if there is no complete information state yet."""
-        from restive._kernels.play import place_of
-
-        if np.isnan(self._first):
-            return 0.0
-        place = place_of(self._moves, self._last, self._seen)
-        return float(self._values[place]) - self._first
+        """What plain regret counts in expectation and the gaps do not: bounded, whatever T is."""
+        start = min(self._steps, EARLY) * self.gain - self._paid
+        return start + (self._value() - self._first if self._steps > EARLY else 0.0)
