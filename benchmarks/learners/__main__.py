@@ -13,7 +13,7 @@ from benchmarks.learners.suite import suite
 from restive.learners import LEARNERS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
-SKIPPED = ("optimal", "round-robin", "rucb")  # no rivals, or another's twin
+SKIPPED = ("optimal", "round-robin")  # no rivals
 
 
 def main() -> int:

@@ -31,8 +31,41 @@ def summary(results: dict[str, dict[str, Any]], horizons: list[int]) -> dict[str
             "mean": mean.value, "low": mean.lower, "high": mean.upper,
         })  # fmt: skip
     claims = [claim for horizon in horizons for claim in _claims(table, horizon)]
-    return {"rows": rows, "claims": claims, "refused": _refused(results),
-            "seconds": _seconds(results)}  # fmt: skip
+    return {"rows": rows, "claims": claims, "goals": _goals(claims, horizons),
+            "refused": _refused(results), "seconds": _seconds(results)}  # fmt: skip
+
+
+def _goals(claims: list[dict[str, Any]], horizons: list[int]) -> list[dict[str, Any]]:
+    """What the two learners of our own are to reach, and whether they do."""
+    last, first = horizons[-1], horizons[0]
+
+    def found(own: str, horizon: int) -> dict[str, dict[str, Any]]:
+        return {c["against"]: c for c in claims if (c["learner"], c["horizon"]) == (own, horizon)}
+
+    sampling, early, optimism = found(OURS[0], last), found(OURS[0], first), found(OURS[1], last)
+    goals: list[tuple[str, float, float]] = []
+    if PUBLISHED in sampling:
+        best, hardest = sampling["best rival"], max(
+            (c for name, c in early.items() if name != "best rival"),
+            key=lambda c: float(c["geometric_mean"]),
+        )  # fmt: skip
+        goals += [
+            (f"{OURS[0]} / {PUBLISHED}, {last:,} steps, geometric mean",
+             sampling[PUBLISHED]["geometric_mean"], 1 / 20),
+            (f"{OURS[0]} / best rival of each problem, {last:,} steps, geometric mean",
+             best["geometric_mean"], 1 / 3),
+            (f"the same on the worst problem ({best['worst']})", best["worst_ratio"], 1.5),
+            (f"{OURS[0]} / any one rival, {first:,} steps, largest geometric mean "
+             f"({hardest['against']})", hardest["geometric_mean"], 1.0),
+        ]  # fmt: skip
+    if PUBLISHED in optimism:
+        claim = optimism[PUBLISHED]
+        goals.append((f"{OURS[1]} / {PUBLISHED}, {last:,} steps, worst problem ({claim['worst']})",
+                      claim["worst_ratio"], 1 / 5))  # fmt: skip
+    return [
+        {"goal": goal, "measured": value, "at_most": most, "met": bool(value <= most)}
+        for goal, value, most in goals
+    ]
 
 
 def _table(results: dict[str, dict[str, Any]]) -> dict[tuple[str, str, int], Floats]:
