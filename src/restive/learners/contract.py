@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,7 +20,7 @@ from restive.learners.storage import (
     write_snapshot,
 )
 
-__all__ = ["ContractError", "Learner", "Walk", "check_learner"]
+__all__ = ["ContractError", "Learner", "Walk", "check_learner", "require_arms"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -124,16 +125,26 @@ class Learner(ABC):
                 raise ProblemError([fault])
 
     def check_arm(self, arm: int) -> int:
-        if not 0 <= arm < self.n_arms:
+        if not isinstance(arm, int | np.integer) or not 0 <= arm < self.n_arms:
             remedy = f"Arms are numbered 0..{self.n_arms - 1}."
             raise ProblemError([Fault("arm", "no such arm", repr(arm), remedy)])
         return int(arm)
 
     def check_reward(self, reward: float) -> float:
+        if not isinstance(reward, Real | np.bool_):
+            remedy = "Give what the arm paid as a number from 0 to 1."
+            raise ProblemError([Fault("reward", "not a number", repr(reward)[:80], remedy)])
         if not 0 <= reward <= 1:
             remedy = "Rescale rewards to [0, 1], those of all arms alike."
             raise ProblemError([Fault("reward", "outside [0, 1]", repr(reward), remedy)])
         return float(reward)
+
+
+def require_arms(n_arms: int) -> None:
+    """Refuse a number of arms that is none."""
+    if not isinstance(n_arms, int | np.integer) or n_arms < 1:
+        remedy = "Give the number of arms: a whole number from 1 on."
+        raise ProblemError([Fault("n_arms", "not a number of arms", repr(n_arms)[:80], remedy)])
 
 
 class ContractError(RestiveError, AssertionError):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.learners.contract import Learner
+from restive.learners.contract import Learner, require_arms
 from restive.learners.greedy import NEVER, GreedyPolicy, Sight
 from restive.learners.rules import FOREVER, Counts
 from restive.learners.storage import Snapshot
@@ -54,6 +54,7 @@ class PlanPolicy(Learner):
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
         arm = self.check_arm(arm)
+        self.check_reward(reward)
         self.sight.note(arm, self.labels.number(arm, state))
 
     def play_path(self, states: Ints, rewards: Floats) -> Ints:
@@ -97,6 +98,7 @@ class SingleArm(Learner):
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
         self.check_arm(arm)
+        self.check_reward(reward)
 
     def play_path(self, states: Ints, rewards: Floats) -> Ints:
         return np.full(states.shape[1], self.arm)
@@ -115,6 +117,7 @@ class RoundRobin(Learner):
     guarantee = "None: a yardstick."
 
     def __init__(self, n_arms: int) -> None:
+        require_arms(n_arms)
         self.n_arms = n_arms
         self._next = 0
 
@@ -122,6 +125,7 @@ class RoundRobin(Learner):
         return self._next
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
+        self.check_reward(reward)
         self._next = (self.check_arm(arm) + 1) % self.n_arms
 
     def play_path(self, states: Ints, rewards: Floats) -> Ints:

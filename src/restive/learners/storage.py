@@ -7,6 +7,7 @@ import json
 import os
 import zipfile
 from collections.abc import Hashable, Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -99,11 +100,20 @@ def generator_from(state: Mapping[str, Any]) -> np.random.Generator:
 
 def plain_label(label: Hashable) -> Hashable:
     """NumPy's numbers and strings as Python's own, so that labels survive JSON."""
-    return label.item() if isinstance(label, np.generic) else label
+    if isinstance(label, np.generic):
+        own: Hashable = label.item()
+        return own
+    if label.__hash__ is None:
+        remedy = "Give a text, a number or a tuple: a list becomes one by tuple(...)."
+        raise ProblemError([Fault("state", "not hashable", repr(label)[:80], remedy)])
+    return label
 
 
 def encode_label(label: Hashable) -> Any:
-    """A state's label for JSON: texts, numbers, truth values, None, and tuples of these."""
+    """A state's label for JSON: texts, finite numbers, truth values, None, and tuples of these."""
+    if isinstance(label, float) and not isfinite(label):
+        remedy = "Name such states by a text, or do not save the learner."
+        raise ProblemError([Fault("state", "a label that cannot be saved", repr(label), remedy)])
     if label is None or isinstance(label, str | int | float):
         return label
     if isinstance(label, tuple):

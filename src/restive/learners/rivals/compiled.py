@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.learners.contract import Learner
+from restive.learners.contract import Learner, require_arms
 from restive.learners.storage import Arrays, Snapshot, decode_label, encode_label, plain_label
-from restive.theory.confidence import require
 
 __all__ = ["CompiledLearner", "MarkedLearner", "zeros"]
 
@@ -28,7 +27,7 @@ class CompiledLearner(Learner):
     """
 
     def __init__(self, n_arms: int, memory: Arrays, **constants: Any) -> None:
-        require(n_arms >= 1, "n_arms", n_arms, "There is at least one arm.")
+        require_arms(n_arms)
         self.n_arms = n_arms
         self.memory = memory
         self.constants = constants
@@ -99,4 +98,5 @@ class MarkedLearner(CompiledLearner):
 
 def zeros(n_arms: int) -> Arrays:
     """Plays and sums of rewards of each arm, at the start."""
+    require_arms(n_arms)
     return {"plays": np.zeros(n_arms, dtype=np.int64), "sums": np.zeros(n_arms)}
