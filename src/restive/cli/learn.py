@@ -73,7 +73,7 @@ def learn(
 
 @app.command()
 def learners(json: Json = False) -> None:
-    """List the learners, what they promise and their options."""
+    """List the learners, what they promise and assume, and their options."""
     if json:
         listed = [_described(entry) for entry in LEARNERS.values()]
         _print_json({"version": __version__, "default": DEFAULT, "learners": listed})
@@ -238,6 +238,8 @@ def _described(entry: LearnerEntry) -> dict[str, Any]:
         "name": entry.name,
         "description": entry.description,
         "guarantee": entry.guarantee,
+        "assumes": entry.assumes,
+        "deviation": entry.deviation,
         "options": list(_options(entry)),
     }
 

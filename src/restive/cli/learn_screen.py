@@ -11,6 +11,7 @@ from restive.cli.screen import _console, _duration, _gain, _table, _title
 
 if TYPE_CHECKING:
     from restive.learners import LearnerEntry
+    from restive.parameters import Parameter
 
 __all__ = ["show_learners", "show_run"]
 
@@ -43,18 +44,27 @@ def show_run(facts: Mapping[str, Any], written: Sequence[str]) -> None:
 
 
 def show_learners(entries: Iterable[LearnerEntry], default: str) -> None:
-    """Print the learners: what each is and promises, and a line for each of its options."""
+    """Print the learners: what each is, promises and assumes, and its options."""
     out = _console()
     rows: list[tuple[str, ...]] = []
     for entry in entries:
         name = f"{entry.name} (default)" if entry.name == default else entry.name
-        rows += [(name, entry.description, "", ""), ("  promises", entry.guarantee, "", "")]
-        for one in entry.parameters:
-            start = "" if one.default is None else str(one.default).lower()
-            rows.append((f"  --{one.name.replace('_', '-')}", one.help, start, one.range))
-    out.print(_table(out, ("learner", "what it is", "default", "may be"), rows, right=(2,)))
+        words = (
+            (name, entry.description),
+            ("  promises", entry.guarantee),
+            ("  assumes", entry.assumes),
+            ("  deviates", entry.deviation),
+        )
+        rows += [(head, text) for head, text in words if text]
+        rows += [(f"  --{one.name.replace('_', '-')}", _option(one)) for one in entry.parameters]
+    out.print(_table(out, ("learner", "what it is"), rows, right=()))
     out.print()
     out.print(Text("restive learn FILE --learner NAME --horizon 1e6 lets one play."))
+
+
+def _option(one: Parameter) -> str:
+    start = "" if one.default is None else f"; default {str(one.default).lower()}"
+    return f"{one.help} ({one.range}{start})"
 
 
 def _rows(facts: Mapping[str, Any]) -> list[tuple[str, ...]]:

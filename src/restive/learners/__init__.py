@@ -6,11 +6,12 @@ Listing them imports neither NumPy nor numba.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from restive.errors import Fault, ProblemError
+from restive.learners import defaults
 from restive.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class LearnerEntry:
     guarantee: str
     parameters: tuple[Parameter, ...]
     builder: str  # name in restive.learners.builders, or "module:name" below restive.learners
+    assumes: str = field(kw_only=True)  # of the problem, and what it is told
+    deviation: str = field(default="", kw_only=True)  # from its paper, if there is one
 
     def build(self, *arguments: Any, **options: Any) -> Learner:
         module, _, name = self.builder.rpartition(":")
@@ -79,12 +82,23 @@ def _unknown(default: bool) -> tuple[Parameter, ...]:
 
 
 _BOUND = "regret against rho* of order sqrt(T) with probability 1 - delta (Theorem 2)"
+_TOLD = (
+    "irreducible chains, rewards in [0, 1]; told horizon, state spaces, mixing times and periods, "
+    "unless an option says that one is unknown"
+)
 _TIMES = Parameter("mixing_times", "ints", None, "Tmix(1/4) of the arms, if not their own", 1)
-_GROWTH = Parameter("growth", "float", 0.03, "longest episode, as a share of all steps before", 0)
+_GROWTH = Parameter(
+    "growth", "float", defaults.GROWTH, "longest episode, as a share of all steps before", 0
+)
 _AGGREGATION = Parameter(
-    "aggregation", "float", 0.02, "L1 distance at which ages are no longer told apart", 0, 2,
-    above=True,
+    "aggregation", "float", defaults.AGGREGATION,
+    "L1 distance at which ages are no longer told apart", 0, 2, above=True,
 )  # fmt: skip
+
+
+_TOLERANCE = Parameter(
+    "tolerance", "float", defaults.TOLERANCE, "width of the plan's interval", 1e-12, 1
+)
 
 
 def _rivals() -> tuple[LearnerEntry, ...]:
@@ -102,20 +116,24 @@ LEARNERS: dict[str, LearnerEntry] = {
             "none proven; Bayesian, the posterior is exact for Dirichlet rows and normal rewards",
             (_GROWTH, _AGGREGATION),
             "tied_sampling",
+            assumes="irreducible chains, rewards in [0, 1]; told the number of arms only",
         ),
         LearnerEntry(
             "tied-ucrl",
             "Algorithm 2 with confidence sets for P that bind all its powers",
-            "the regret bound of Algorithm 2 with smaller radii, with probability 1 - delta",
+            "the regret bound of Algorithm 2 with smaller radii, with probability 1 - 2 delta",
             (*_unknown(False), _TIMES),
             "tied_ucrl",
+            assumes=_TOLD,
+            deviation="from Algorithm 2: sets for powers of P, pooled rewards, shorter episodes",
         ),
         LearnerEntry(
             "colored-ucrl2",
             "the restless bandits algorithm (Algorithm 2), constants as published",
-            f"{_BOUND}, given horizon, state spaces, mixing times and periods",
+            _BOUND,
             (*_unknown(False), _TIMES),
             "algorithm_2",
+            assumes=_TOLD,
         ),
         LearnerEntry(
             "colored-ucrl2-unknown",
@@ -123,6 +141,7 @@ LEARNERS: dict[str, LearnerEntry] = {
             f"{_BOUND}, with worse constants",
             (*_unknown(True), _TIMES),
             "algorithm_2_unknown",
+            assumes="irreducible chains, rewards in [0, 1]; told the number of arms and delta only",
         ),
         LearnerEntry(
             "colored-ucrl2-keeping",
@@ -130,13 +149,16 @@ LEARNERS: dict[str, LearnerEntry] = {
             "confidence sets that hold with probability 1 - delta; no regret bound is proven",
             (*_unknown(True), _TIMES),
             "algorithm_2_keeping",
+            assumes="irreducible chains, rewards in [0, 1]; told the number of arms and delta only",
+            deviation="samples are not forgotten at the beginning of a round",
         ),
         LearnerEntry(
             "optimal",
             "knows the bandit and follows its plan: the yardstick",
             "regret against rho* that does not grow",
-            (Parameter("tolerance", "float", 1e-6, "width of the plan's interval", 1e-12, 1),),
+            (_TOLERANCE,),
             "optimal",
+            assumes="told the bandit",
         ),
         LearnerEntry(
             "best-arm",
@@ -144,8 +166,16 @@ LEARNERS: dict[str, LearnerEntry] = {
             "weak regret that does not grow; regret against rho* may grow linearly",
             (),
             "best_arm",
+            assumes="told which arm pays most on average",
         ),
-        LearnerEntry("round-robin", "pulls all arms in turn", "none", (), "round_robin"),
+        LearnerEntry(
+            "round-robin",
+            "pulls all arms in turn",
+            "none",
+            (),
+            "round_robin",
+            assumes="nothing; told the number of arms only",
+        ),
         *_rivals(),
     )
 }

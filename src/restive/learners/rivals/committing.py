@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from restive.bandit import Arm, Bandit
 from restive.chains import communicating_classes
 from restive.learners.contract import Learner
+from restive.learners.defaults import SHARE
 from restive.learners.greedy import NEVER, Sight
 from restive.learners.rivals.following import Follower, PlanFollower, plan_model
 from restive.learners.storage import Snapshot
@@ -73,14 +74,14 @@ class Committing(Learner):
         return 0 if wanted is None else wanted[0]
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        arm = self.check_arm(arm)
+        arm, paid = self.check_arm(arm), self.check_reward(reward)
         number = self.labels.number(arm, state)
         if self.follower is None:
             before = self._just_seen(arm)
             if before != NEVER:
                 self.moves[arm, before, number] += 1
             self.visits[arm, number] += 1
-            self.paid[arm, number] += float(reward)
+            self.paid[arm, number] += paid
         self.sight.note(arm, number)
         self._settle()
 
@@ -159,7 +160,7 @@ class ExploreThenPlan(Committing):
     name = "explore-then-plan"
     guarantee = "Regret against rho* of order T^(2/3), up to logarithms; no proof for this version."
 
-    def __init__(self, sizes: Sequence[int], horizon: int, share: float = 1.0) -> None:
+    def __init__(self, sizes: Sequence[int], horizon: int, share: float = SHARE) -> None:
         super().__init__(sizes)
         self.horizon = require_horizon(horizon)
         require(share > 0, "share", share, "Give a positive multiple of T^(2/3).")
@@ -200,7 +201,7 @@ def _rows(weights: Floats) -> Floats:
 
 def explore_then_plan(
     bandit: Bandit, horizon: int | None, delta: float, rng: int | np.random.Generator,
-    share: float = 1.0,
+    share: float = SHARE,
 ) -> ExploreThenPlan:  # fmt: skip
     require(horizon is not None, "horizon", horizon, "This learner needs the number of steps.")
     assert horizon is not None

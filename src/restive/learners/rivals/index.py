@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from restive.bandit import Bandit
 from restive.learners.contract import Learner
+from restive.learners.defaults import LOG_LOG
 from restive.learners.rivals.compiled import CompiledLearner, zeros
 from restive.learners.storage import Snapshot, generator_from, generator_state
 
@@ -35,9 +36,9 @@ class IndexLearner(CompiledLearner):
         return int(self.compiled(f"choose_{self.family}")(*self.inputs))
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        arm = self.check_arm(arm)
+        arm, paid = self.check_arm(arm), self.check_reward(reward)
         self.memory["plays"][arm] += 1
-        self.memory["sums"][arm] += self.check_reward(reward)
+        self.memory["sums"][arm] += paid
 
     def play_path(self, states: Ints, rewards: Floats) -> Ints:
         pulls = np.empty(states.shape[1], dtype=np.int64)
@@ -92,7 +93,7 @@ class KLUCB(IndexLearner):
         "kl(mean_j, best mean), up to lower order (proven for c = 3); nothing for Markov arms."
     )
 
-    def __init__(self, n_arms: int, c: float = 0.0) -> None:
+    def __init__(self, n_arms: int, c: float = LOG_LOG) -> None:
         super().__init__(n_arms, c=float(c))
 
 
@@ -147,7 +148,9 @@ def ucb1(bandit: Bandit, horizon: int | None, delta: float, rng: Seed) -> Learne
     return UCB1(bandit.n_arms)
 
 
-def kl_ucb(bandit: Bandit, horizon: int | None, delta: float, rng: Seed, c: float = 0.0) -> Learner:
+def kl_ucb(
+    bandit: Bandit, horizon: int | None, delta: float, rng: Seed, c: float = LOG_LOG
+) -> Learner:
     return KLUCB(bandit.n_arms, c)
 
 

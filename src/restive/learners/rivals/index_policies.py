@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from restive.bandit import Bandit
 from restive.learners.contract import Learner
+from restive.learners.defaults import MAX_AGE
 from restive.learners.greedy import Sight
 from restive.learners.rivals.following import IndexTables, myopic_tables
 from restive.learners.storage import Snapshot
@@ -43,6 +44,7 @@ class IndexPolicy(Learner):
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
         arm = self.check_arm(arm)
+        self.check_reward(reward)
         self.sight.note(arm, self.labels.number(arm, state))
 
     def play_path(self, states: Ints, rewards: Floats) -> Ints:
@@ -78,7 +80,7 @@ def myopic(
 
 def whittle(
     bandit: Bandit, horizon: int | None, delta: float, rng: int | np.random.Generator,
-    max_age: int = 500,
+    max_age: int = MAX_AGE,
 ) -> IndexPolicy:  # fmt: skip
     """Knows the bandit and pulls the arm with the largest Whittle index (Whittle 1988).
 

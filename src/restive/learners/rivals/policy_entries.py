@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from restive.learners import LearnerEntry
+from restive.learners import LearnerEntry, defaults
 from restive.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -14,9 +14,16 @@ if TYPE_CHECKING:
 __all__ = ["ENTRIES", "why_not"]
 
 _TIMES = Parameter("mixing_times", "ints", None, "Tmix(1/4) of the arms, if not their own", 1)
-_PAIRS = Parameter("max_pairs", "int", 20_000, "most pairs of information state and arm", 1)
-_SHARE = Parameter("share", "float", 1.0, "multiple of T^(2/3) steps to explore", 0, above=True)
-_AGES = Parameter("max_age", "int", 500, "most ages to tell apart", 1)
+_PAIRS = Parameter(
+    "max_pairs", "int", defaults.MAX_PAIRS, "most pairs of information state and arm", 1
+)
+_SHARE = Parameter(
+    "share", "float", defaults.SHARE, "multiple of T^(2/3) steps to explore", 0, above=True
+)
+_AGES = Parameter("max_age", "int", defaults.MAX_AGE, "most ages to tell apart", 1)
+_TOLD = (
+    "irreducible chains, rewards in [0, 1]; told horizon, state spaces, mixing times and periods"
+)
 
 ENTRIES = (
     LearnerEntry(
@@ -25,6 +32,9 @@ ENTRIES = (
         "Bayesian regret against rho* of order sqrt(T) log T, for models drawn from the prior",
         (_TIMES,),
         "rivals.posterior:build",
+        assumes=f"{_TOLD}; the papers also take the rewards as known",
+        deviation="every (state, age) has a posterior of its own; rewards are learned; ages are "
+        "capped as in Algorithm 2; doubling is tested before a pull",
     ),
     LearnerEntry(
         "ucrl2",
@@ -32,6 +42,8 @@ ENTRIES = (
         "regret against rho* of order D S sqrt(A T), S the number of information states",
         (_TIMES, _PAIRS),
         "rivals.ucrl2:build",
+        assumes=_TOLD,
+        deviation="possible successors are known; radii are widened by eps for capped ages",
     ),
     LearnerEntry(
         "restless-ucb",
@@ -39,6 +51,10 @@ ENTRIES = (
         "regret against rho* of order T^(2/3), for monotone birth-death chains with known rewards",
         (),
         "rivals.restless_ucb:build",
+        assumes="birth-death chains along increasing rewards with P(k, k+1) + P(k+1, k) <= 1, all "
+        "moves bounded away from 0; told horizon and mean rewards",
+        deviation="exact planning in place of Whittle's index; probabilities cut to [1/T, 1]; "
+        "written from the abstract and the authors' program",
     ),
     LearnerEntry(
         "tiling",
@@ -46,6 +62,10 @@ ENTRIES = (
         "regret against rho* of order T^(2/3), or log T inside a policy zone, for single channels",
         (),
         "rivals.tiling:build",
+        assumes="one two-state channel beside an arm of independent states, or identical two-state "
+        "channels; told horizon and rewards",
+        deviation="zones are told on a grid and waits are at most 64 or for ever; constants are "
+        "guessed, the papers' text was not at hand",
     ),
     LearnerEntry(
         "explore-then-plan",
@@ -53,6 +73,7 @@ ENTRIES = (
         "regret against rho* of order T^(2/3), not proven for this version",
         (_SHARE,),
         "rivals.committing:explore_then_plan",
+        assumes="irreducible chains, rewards in [0, 1]; told horizon and state spaces",
     ),
     LearnerEntry(
         "myopic",
@@ -60,6 +81,7 @@ ENTRIES = (
         "none in general; optimal for identical, positively correlated two-state arms",
         (),
         "rivals.index_policies:myopic",
+        assumes="told the bandit",
     ),
     LearnerEntry(
         "whittle",
@@ -67,6 +89,7 @@ ENTRIES = (
         "none in general (Theorem 1)",
         (_AGES,),
         "rivals.index_policies:whittle",
+        assumes="told the bandit; meant for indexable arms",
     ),
 )
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from restive.bandit import Bandit
 from restive.errors import TooLargeError
 from restive.learners.contract import Learner
+from restive.learners.defaults import MAX_PAIRS
 from restive.learners.episodes import Episodes
 from restive.learners.greedy import NEVER, Sight
 from restive.learners.rules import Optimism
@@ -25,8 +26,6 @@ __all__ = ["UCRL2", "build", "pair_structure"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-MAX_PAIRS = 20_000
 
 
 class UCRL2(Learner):
@@ -96,7 +95,7 @@ class UCRL2(Learner):
         return int(self.policy[self.place])
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        arm = self.check_arm(arm)
+        arm, paid = self.check_arm(arm), self.check_reward(reward)
         number = self.labels.number(arm, state)
         if self.place == NEVER:
             self.sight.note(arm, number)
@@ -104,7 +103,7 @@ class UCRL2(Learner):
                 self.place = self._located()
                 self._begin()
             return
-        self.engine.counts.add(int(self.mdp.colors[self.place, arm]), number, float(reward))
+        self.engine.counts.add(int(self.mdp.colors[self.place, arm]), number, paid)
         self.place = int(self.mdp.successors[self.place, arm, number])
         self.samples += 1
         self._settle()

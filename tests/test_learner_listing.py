@@ -1,0 +1,73 @@
+"""What ``restive learners`` says of each learner is what the learner is."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from importlib import import_module
+
+import pytest
+from typer.testing import CliRunner
+
+from restive.bandit import Arm, Bandit
+from restive.cli import app
+from restive.learners import LEARNERS, make_learner
+from restive.learners.storage import pack
+from restive.problems import example1
+
+CHANNEL = Bandit([Arm([[0.7, 0.3], [0.2, 0.8]], [0, 1]), Arm([[1.0]], [0.5])])
+
+
+def builder(entry):
+    module, _, name = entry.builder.rpartition(":")
+    return getattr(import_module(f"restive.learners.{module or 'builders'}"), name)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_shown_defaults_are_those_of_the_learner_built_without_options(name):
+    entry = LEARNERS[name]
+    bandit = CHANNEL if name == "tiling" else example1(0.2)
+    shown = {p.name: p.default for p in entry.parameters if p.default is not None}
+    plain, told = make_learner(name, bandit, 50), make_learner(name, bandit, 50, **shown)
+    assert plain.settings == told.settings
+    assert pack(*plain.snapshot()) == pack(*told.snapshot())
+    for key, parameter in inspect.signature(builder(entry)).parameters.items():
+        if key in shown:
+            assert parameter.default == shown[key]
+
+
+def test_every_learner_says_what_it_assumes_and_where_it_deviates():
+    shown = CliRunner().invoke(app, ["learners"])
+    got = json.loads(CliRunner().invoke(app, ["learners", "--json"]).stdout)
+    listed = {one["name"]: one for one in got["learners"]}
+    for name, entry in LEARNERS.items():
+        assert len(entry.assumes) > 10
+        assert entry.assumes in shown.stdout
+        assert entry.deviation in shown.stdout
+        assert (listed[name]["assumes"], listed[name]["deviation"]) == (
+            entry.assumes,
+            entry.deviation,
+        )
+        learner = make_learner(name, CHANNEL if name == "tiling" else example1(0.2), 50)
+        if learner.deviation or "Deviation:" in (inspect.getdoc(type(learner)) or ""):
+            assert entry.deviation, name
+
+
+@pytest.mark.parametrize("name", ["exp3", "exp3.s", "tsde", "ucrl2", "restless-ucb", "tiling",
+                                  "explore-then-plan", "tied-ucrl", "colored-ucrl2"])  # fmt: skip
+def test_learners_that_need_the_horizon_say_so(name):
+    with pytest.raises(ValueError, match="horizon"):
+        make_learner(name, CHANNEL if name == "tiling" else example1(0.2), None)
+    assert "horizon" in LEARNERS[name].assumes
+
+
+@pytest.mark.parametrize("name", ["dsee", "rucb", "asr"])
+def test_chains_that_must_be_reversible_are_called_so(name):
+    assert "reversible" in LEARNERS[name].assumes
+    assert "aperiodic" in LEARNERS[name].assumes
+
+
+def test_the_bound_of_tied_ucrl_holds_with_the_theorems_probability():
+    learner = make_learner("tied-ucrl", example1(0.2), 50)
+    assert "with probability 1 - 2 delta" in LEARNERS["tied-ucrl"].guarantee
+    assert "with probability 1 - 2 delta the regret" in learner.guarantee
