@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from restive.bandit import Bandit
 from restive.errors import Fault, ProblemError
 from restive.learners.contract import Learner
+from restive.learners.defaults import TOLERANCE
 from restive.learners.fixed import PlanPolicy, RoundRobin, SingleArm
+from restive.learners.plan_size import require_plannable
 from restive.learners.restless import COLORED_UCRL2, KEEPING, RestlessLearner
 from restive.learners.tied_optimism import TIED_OPTIMISM
 from restive.learners.tied_posterior import ChainPosterior, RewardPosterior
@@ -28,6 +30,7 @@ METHODS = {method.name: method for method in (COLORED_UCRL2, KEEPING, TIED_OPTIM
 def tied_sampling(
     bandit: Bandit, horizon: int | None, delta: float, rng: Seed, **options: Any
 ) -> Learner:
+    require_plannable(bandit.n_states)  # now, and not once it has seen them all
     return TiedSampling(bandit.n_arms, rng, TiedSettings(**options))
 
 
@@ -90,7 +93,7 @@ def restless_inputs(
 
 
 def optimal(
-    bandit: Bandit, horizon: int | None, delta: float, rng: Seed, tolerance: float = 1e-6
+    bandit: Bandit, horizon: int | None, delta: float, rng: Seed, tolerance: float = TOLERANCE
 ) -> Learner:
     return PlanPolicy(plan(bandit, tolerance))
 

@@ -11,9 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.learners.contract import Learner
+from restive.errors import Fault, ProblemError
+from restive.learners import defaults
+from restive.learners.contract import Learner, require_arms
 from restive.learners.greedy import NEVER, GreedyPolicy, Sight
-from restive.learners.storage import Snapshot, generator_from, generator_state
+from restive.learners.plan_size import (
+    CAPS,
+    fits,
+    fitted,
+    fitting_sizes,
+    require_plannable,
+    shortest_episode,
+    sweeps_allowed,
+)
+from restive.learners.storage import Snapshot, generator_from, generator_state, plain_label
 from restive.learners.tied_posterior import ChainPosterior, RewardPosterior
 from restive.learners.unknown import Labels
 from restive.representation import Representation
@@ -26,7 +37,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 LONGEST_GAP = 256  # older observations count as this old
-CAPS = np.array([1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 181, 256])
 DOUBLINGS = (
     14  # ages must repeat over a loop, and over 2^14 of them: slow arms change little by little
 )
@@ -45,13 +55,14 @@ class TiedSettings:
     rewards: RewardPosterior = field(default_factory=RewardPosterior)
     draws: int = 3  # an arm's matrix is the mean of so many draws
     enough: float = 20.0  # if it was pulled more often than this for each state
-    growth: float = 0.02  # an episode may be this part of all steps before it
-    aggregation: float = 0.02  # L1 distance at which ages are told apart no longer
+    growth: float = defaults.GROWTH  # an episode may be this part of all steps before it
+    aggregation: float = defaults.AGGREGATION  # L1 distance at which ages are told apart no longer
     fewest_states: int = 20_000  # information states that may always be planned on
     states_per_step: float = 200.0  # and this many more for every step an episode may last
     unseen: float = 1.0  # how long to reckon with states never seen, in log(t) per known state
     look_again: float = 10.0  # an arm that never moved rests this many steps for each pull of it
     accuracy: float = 0.1  # planning stops at accuracy / sqrt(t)
+    strangers: int = 40  # states of an arm, nearly all seen once, from which on it is refused
 
 
 class TiedSampling(Learner):
@@ -85,7 +96,9 @@ class TiedSampling(Learner):
         rng: int | np.random.Generator = 0,
         settings: TiedSettings | None = None,
     ) -> None:
+        require_arms(n_arms)
         self.n_arms = n_arms
+        require_plannable([2] * n_arms)
         self.options = settings or TiedSettings()
         self.rng = np.random.default_rng(rng)
         self.sight = Sight(n_arms)
@@ -125,6 +138,8 @@ class TiedSampling(Learner):
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
         arm, reward = self.check_arm(arm), self.check_reward(reward)
         known = len(self.labels.numbers[arm])
+        if plain_label(state) not in self.labels.numbers[arm]:
+            self._check_new(arm)
         number = self.labels.number(arm, state)
         new = number == known
         if new:
@@ -196,30 +211,36 @@ class TiedSampling(Learner):
     def _begin(self) -> None:
         clock = perf_counter()
         step = self.sight.steps + 1
-        self.length = max(1, int(self.options.growth * step))
+        self.length = max(shortest_episode(self.labels.sizes), int(self.options.growth * step))
         self.began = step
         self.limits = np.maximum(1, self.gaps.sum(axis=(1, 2, 3)))
-        for j in range(self.n_arms):
-            self._believe(j)
+        for j, size in enumerate(self._sizes()):
+            self._believe(j, size)
         rep = self._representation()
         start = None
         if self._values is not None and self._rep is not None and self._rep.sizes == rep.sizes:
             start = self._values if rep == self._rep else refine(self._rep, self._values, rep)
         tolerance = self.options.accuracy / step**0.5
-        found = solve(rep, self._model(rep), tolerance=tolerance, start=start, max_sweeps=2_000,
-                      accelerate=False)  # fmt: skip
+        found = solve(rep, self._model(rep), tolerance=tolerance, start=start,
+                      max_sweeps=sweeps_allowed(rep), accelerate=False)  # fmt: skip
         self._rep, self._values = rep, found.values - found.values[0]
         self._policy = None
         self._starts.append(step)
         self._seconds += perf_counter() - clock
 
-    def _believe(self, arm: int) -> None:
-        """Draw the arm's matrix and mean rewards, with one more state while it is little known."""
+    def _sizes(self) -> list[int]:
+        """States of each arm to reckon with: one more than known while it is little known."""
+        known, wanted = self.labels.sizes, []
+        for arm, count in enumerate(known):
+            patience = self.options.unseen * (count + 1) * (1 + log(self.sight.steps + 1))
+            if count == 1:  # it has not moved once: perhaps it just moves rarely
+                patience *= 3
+            wanted.append(count + int(self.paid[arm, :, 0].sum() < patience))
+        return fitting_sizes(known, wanted, self.length)
+
+    def _believe(self, arm: int, size: int) -> None:
+        """Draw the arm's matrix of so many states and their mean rewards."""
         known = len(self.labels.numbers[arm])
-        patience = self.options.unseen * (known + 1) * (1 + log(self.sight.steps + 1))
-        if known == 1:  # it has not moved once: perhaps it just moves rarely
-            patience *= 3
-        size = known + (self.paid[arm, :, 0].sum() < patience)
         self.watched[arm] = bool(known == 1 and size == 2)
         counts = self.gaps[arm, :size, :, :size]
         totals = self.paid[arm, :size]
@@ -253,15 +274,11 @@ class TiedSampling(Learner):
         sizes = [len(chain) for chain in self.chains]
         lassos = [tied.lasso(chain, options.aggregation, CAPS, DOUBLINGS) for chain in self.chains]
         caps, periods = [cap for cap, _ in lassos], [period for _, period in lassos]
-        rep = Representation(sizes, caps, periods)
-        while rep.n_states > most and max(caps) > 2:
-            widest = int(np.argmax(caps))
-            caps[widest] = int(CAPS[caps[widest] > CAPS].max())
-            rep = Representation(sizes, caps, periods)
+        rep = fitted(sizes, caps, periods, most, self.length)
         old = self._rep
         if old is not None and (old.sizes, old.periods) == (rep.sizes, rep.periods):
             slack = [a <= b <= 2 * a for a, b in zip(rep.caps, old.caps, strict=True)]
-            if all(slack) and old.n_states <= most:
+            if all(slack) and fits(old, most, self.length):
                 return old  # fine enough, not much too fine, and its memory is laid out
         return rep
 
@@ -279,6 +296,22 @@ class TiedSampling(Learner):
             rewards.append((rows @ self.means[j]).ravel())
             laws.append(padded.reshape(-1, rep.max_support))
         return Parameters(np.concatenate(rewards), np.concatenate(laws))
+
+    def _check_new(self, arm: int) -> None:
+        """Refuse one more state of an arm if plans would get too large, or no state ever returns.
+
+        Nothing can be learned of states that are all seen once, as measured numbers are.
+        """
+        sizes = list(self.labels.sizes)
+        sizes[arm] = len(self.labels.numbers[arm]) + 1
+        require_plannable(sizes)
+        seen = self.paid[arm, : sizes[arm] - 1, 0]
+        if len(seen) >= self.options.strangers and (seen == 1).mean() >= 0.9:
+            words = f"{len(seen)} states, {int((seen == 1).sum())} of them seen just once"
+            remedy = "Put measured numbers into a few bins, and give the bin as the state."
+            raise ProblemError(
+                [Fault("state", f"arm {arm} hardly ever returns to a state", words, remedy)]
+            )
 
     def _make_room(self) -> None:
         """Grow the counts when an arm shows a state it had not shown before."""

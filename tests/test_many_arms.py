@@ -1,0 +1,156 @@
+"""tied-sampling with many arms and many states: plans that stay small, and clear refusals."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from restive import files
+from restive.cli import app
+from restive.errors import ProblemError, TooLargeError
+from restive.learners import LEARNERS, Learner, make_learner
+from restive.learners.plan_size import FEW_ARMS, FEWEST_BYTES, fitted, require_plannable
+from restive.learners.rivals.index import UCB1
+from restive.learners.storage import pack
+from restive.learners.tied_sampling import TiedSampling, TiedSettings
+from restive.problems import example1, gilbert_elliott, random_problem
+from restive.representation import Representation
+from restive.simulation import BanditWorld
+
+
+@pytest.mark.parametrize("n_arms", [6, 8])
+def test_plans_for_many_arms_keep_to_their_bytes(n_arms, monkeypatch):
+    """Sweeps times bytes tell what a replan takes; both are held."""
+    plans = []
+    learner = TiedSampling(n_arms, 0)
+    begin = learner._begin
+
+    def noted():
+        begin()
+        plans.append(learner._rep)
+
+    monkeypatch.setattr(learner, "_begin", noted)
+    record = BanditWorld(gilbert_elliott(n_arms), 0).record(n_arms + 12)
+    learner.play_path(record.states, record.rewards)
+    assert len(plans) > 8
+    smallest = Representation([2] * n_arms, 2).n_bytes
+    for rep in plans:
+        assert rep.n_bytes <= max(smallest, FEWEST_BYTES + 3_000)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_fitted_plan_is_as_fine_as_fits_and_no_finer_than_asked_for(seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 4, size=7).tolist()
+    caps = rng.choice([1, 2, 4, 16, 64], size=7).tolist()
+    rep = fitted(sizes, caps, [1] * 7, 1e9, 1)
+    limit = max(Representation(sizes, 2).n_bytes, FEWEST_BYTES + 3_000)
+    assert rep.n_bytes <= limit
+    assert all(got <= want for got, want in zip(rep.caps, caps, strict=True))
+    for arm, cap in enumerate(rep.caps):
+        if cap < caps[arm]:  # the next cap up would be too much
+            more = [*rep.caps[:arm], 2 * cap if cap > 2 else cap + 1, *rep.caps[arm + 1 :]]
+            assert Representation(sizes, more).n_bytes > limit
+
+
+def test_few_arms_are_planned_for_by_their_states():
+    caps = [64] * FEW_ARMS
+    rep = fitted([2] * FEW_ARMS, caps, [1] * FEW_ARMS, 20_000, 1)
+    assert 5_000 < rep.n_states <= 20_000
+    small = [2, 3, 1, 1, 4]
+    assert fitted([2] * FEW_ARMS, small, [1] * FEW_ARMS, 20_000, 1).caps == tuple(small)
+
+
+def test_too_many_arms_are_refused_at_once_with_a_remedy():
+    assert TiedSampling(11).n_arms == 11
+    for make in (
+        lambda: TiedSampling(20),
+        lambda: make_learner("tied-sampling", gilbert_elliott(20), None),
+        lambda: make_learner("tied-sampling", random_problem(9, 4, rng=0), None),
+    ):
+        with pytest.raises(TooLargeError, match=r"information states.*ucb1, rca or dsee"):
+            make()
+    states = 20 * 2**20  # which arm was pulled last, and what was last seen of each
+    with pytest.raises(TooLargeError, match=f"{states:.3g}".replace("+", r"\+")):
+        require_plannable([2] * 20)
+
+
+def test_the_command_line_refuses_too_many_arms(tmp_path):
+    path = tmp_path / "many.toml"
+    path.write_text(files.dump_problem(gilbert_elliott(20)))
+    shown = CliRunner().invoke(app, ["learn", str(path), "--horizon", "200"])
+    assert shown.exit_code != 0
+    assert isinstance(shown.exception, TooLargeError) or shown.exit_code == 2
+
+
+def test_compiled_play_of_many_arms_gives_the_same_bytes_as_ask_and_tell():
+    record = BanditWorld(gilbert_elliott(6), 3).record(30)
+    fast, slow = TiedSampling(6, 2), TiedSampling(6, 2)
+    pulls = fast.play_path(record.states, record.rewards)
+    assert pulls.tolist() == Learner.play_path(slow, record.states, record.rewards).tolist()
+    assert pack(*fast.snapshot()) == pack(*slow.snapshot())
+
+
+def test_states_that_never_return_are_refused_with_the_arm_and_a_remedy():
+    learner = TiedSampling(2, 0, TiedSettings(strangers=12))
+    for step in range(12):
+        learner.tell(0, "steady", 0.5)
+        learner.tell(1, step / 7, 0.5)
+    with pytest.raises(ProblemError, match=r"arm 1 .*12 states, 12 of them.*bins"):
+        learner.tell(1, 0.456, 0.5)
+    before = pack(*learner.snapshot())
+    with pytest.raises(ProblemError, match="bins"):
+        learner.tell(1, 0.123, 0.5)
+    assert pack(*learner.snapshot()) == before
+    learner.tell(1, 0.0, 0.5)  # a state seen before is welcome still
+
+
+def test_states_that_do_return_are_not_refused():
+    learner = TiedSampling(2, 0, TiedSettings(strangers=12))
+    for state in [*range(10), *range(10), *range(10, 14)]:
+        learner.tell(0, state, 0.5)
+    assert learner.labels.sizes == (14, 1)
+
+
+# --- what users may hand over by mistake ------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name != "tiling"])
+@pytest.mark.parametrize("reward", [None, "0.5", [0.5], 1.5, math.nan])
+def test_what_is_no_reward_is_refused_and_changes_nothing(name, reward):
+    learner = make_learner(name, example1(0.2), 50)
+    before = pack(*learner.snapshot())
+    with pytest.raises(ProblemError, match="reward"):
+        learner.tell(learner.ask(), 0, reward)
+    assert pack(*learner.snapshot()) == before
+
+
+@pytest.mark.parametrize("arm", [None, "0", 0.5, -1, 2])
+def test_what_is_no_arm_is_refused(arm):
+    with pytest.raises(ProblemError, match="no such arm"):
+        TiedSampling(2).tell(arm, "a", 0.5)
+
+
+@pytest.mark.parametrize("n_arms", [0, -1, 2.5, None])
+@pytest.mark.parametrize("make", [TiedSampling, UCB1])
+def test_what_is_no_number_of_arms_is_refused(make, n_arms):
+    with pytest.raises(ProblemError, match="n_arms"):
+        make(n_arms)
+
+
+@pytest.mark.parametrize("label", [math.nan, math.inf, ("a", -math.inf)])
+def test_a_state_that_cannot_be_saved_is_named_when_saving(label, tmp_path):
+    learner = TiedSampling(2)
+    learner.tell(0, label, 0.5)
+    with pytest.raises(ProblemError, match=r"state: a label that cannot be saved .*(nan|inf)"):
+        learner.save(tmp_path / "saved.zip")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("label", [[1, 2], {"a": 1}, np.zeros(2)])
+def test_states_that_are_not_hashable_are_refused(label):
+    with pytest.raises(ProblemError, match=r"state: not hashable .*tuple"):
+        TiedSampling(2).tell(0, label, 0.5)
