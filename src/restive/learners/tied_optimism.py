@@ -120,8 +120,9 @@ class TiedOptimism(Rule):
 
 TIED_OPTIMISM = Method(
     "tied-ucrl",
-    "With probability 1 - delta the true model is in the set at all times; then the regret against "
-    "rho* is at most that of colored UCRL2 with these smaller radii (docs/theory/tied-sets.md).",
+    "With probability 1 - delta the true model is in the set at all times; with probability "
+    "1 - 2 delta the regret against rho* is at most that of colored UCRL2 with these smaller radii "
+    "(docs/theory/tied-sets.md).",
     TiedOptimism,
     "Deviation: confidence sets that use P^n = P^m P^(n-m) and pooled rewards, and shorter "
     "episodes, in place of eqs (2) and (3).",
