@@ -94,8 +94,10 @@ class EpochUCB(EpochLearner):
     All pulls of an arm count for its mean and its n_j, those of exploitation too.
 
     Reference: Liu, Liu, Zhao, Logarithmic weak regret of non-Bayesian restless multi-armed bandit,
-    ICASSP 2011: the first form of the policy that DeterministicSequencing follows, with the same
-    epochs and constants but an index in place of the mean.
+    ICASSP 2011, whose abstract gives it this name, as does that of the first version (2010) of
+    arXiv 1011.4969; the abstract of the second (2011) no longer does. It is the first form of the
+    policy that DeterministicSequencing follows, with the same epochs and constants but an index in
+    place of the mean.
     Made for: weak regret, of order log T.
     Assumes and parameters: as DSEE; with knowledge="none", L = sqrt(log t) and D = log t, so that
     both grow without bound and D / L does too.
