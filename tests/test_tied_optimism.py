@@ -150,9 +150,9 @@ def test_reward_intervals_hold_at_all_times_at_once(kind):
         "beta": rng.beta(1.2, 2.8, (runs, steps)),
         "constant": np.full((runs, steps), 0.3),
     }[kind]
-    sums = drawn.cumsum(axis=1).ravel()
+    sums, squares = drawn.cumsum(axis=1).ravel(), (drawn**2).cumsum(axis=1).ravel()
     totals = np.tile(np.arange(1.0, steps + 1), runs)
-    low, high = _reward_intervals(totals, sums, 0.2).T.reshape(2, runs, steps)
+    low, high = _reward_intervals(totals, sums, squares, 0.2).T.reshape(2, runs, steps)
     failed = ((low > 0.3 + 1e-12) | (high < 0.3 - 1e-12)).any(axis=1).sum()
     assert failed <= binom.isf(RARE, runs, 0.2)
     assert (high - low)[:, -1].max() < 0.35
