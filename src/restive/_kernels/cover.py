@@ -54,7 +54,7 @@ def climb(counts):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def around(counts, a, b, sums, switches):
-    """A lower bound of the log of the mean likelihood, from the best of the squares around (a, b)."""
+    """Lower bound of the log of the mean likelihood, from the best of the squares around (a, b)."""
     found, cell, best = np.empty(7), np.empty(4), -np.inf
     width = min(min(a, QUARTER - a), min(b, QUARTER - b))
     for _ in range(30):

@@ -109,7 +109,8 @@ def most_mean(count, lost, squares, budget, most):
     lost, squares = lost - rounding, squares + 4.0 * rounding
     if count <= 0.0 or lost <= 0.0 or most >= 1.0:
         return most
-    v, share, again = 1.0 / (1.0 - most), 1.6, True
+    start, again = 1.0 / (1.0 - most), True
+    v = start
     while again:
         again, share = False, 1.6
         for k in range(1, 21):
@@ -122,7 +123,7 @@ def most_mean(count, lost, squares, budget, most):
                 least = 2.0 * rest / (slope + np.sqrt(root))
                 if least < v < 0.5 * (slope + np.sqrt(root)) / (psi * squares):
                     v, again = least, True
-    return min(most, max(0.0, 1.0 - 1.0 / v))
+    return most if v == start else min(most, max(0.0, 1.0 - 1.0 / v))
 
 
 @njit(cache=True, error_model="numpy", nogil=True)

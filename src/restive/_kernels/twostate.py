@@ -169,8 +169,10 @@ def slopes(counts, p0, p1, q0, q1, sums, switches):
 def measure(counts, cell, floor, sums, switches, found):
     """found: value in the middle, an upper bound, bounds of both slopes, a bound of the mean.
 
-    Once the upper bound is below the floor the rest is left out. cell: (a, b, half widths). With slopes in [l, h] a value differs from that in the middle by
-    at most max(h, -l) times the width, and the mean by (h - l)/4 times the width at most.
+    cell: (a, b, half width of a, of b). Once the upper bound is below the floor the rest is left
+    out. With slopes in [l, h] a value differs from that in the middle by at most max(h, -l) times
+    the half width. The log of the mean likelihood is at least the mean of its log (Jensen), and
+    that is below the value in the middle by at most (h - l)/4 times the half width.
     """
     p0, p1, ap0, ap1 = ends(cell[0], cell[2])
     q0, q1, aq0, aq1 = ends(cell[1], cell[3])

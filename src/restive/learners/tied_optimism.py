@@ -60,10 +60,11 @@ class TiedOptimism(Rule):
     """Confidence sets for P_j and its powers, and for the mean reward of each state.
 
     Every color has a direct set from its own samples: for two outcomes the Bernoulli relative
-    entropy interval, for more the smaller of the L1 ball from KL (Pinsker) and the box of such
-    intervals, each valid at all times at once (``mixture_excess``); ages on the loop, which stand
-    for several rows, have an L1 ball from Azuma's inequality. Sets of different ages of an
-    arm are then joined: P^n = P^m P^(n-m) (``_kernels.sets.join_ages``). Rewards belong to states,
+    entropy interval, for more the L1 ball that such intervals for all ways to split the outcomes
+    give, each valid at all times at once (``mixture_excess``); ages on the loop, which stand for
+    several rows, have an L1 ball from Azuma's inequality. For arms of two states they are met with
+    what the likelihood of all ages together leaves (``pooled``). Sets of different ages of an arm
+    are then joined: P^n = P^m P^(n-m) (``_kernels.sets.join_ages``). Rewards belong to states,
     whose samples at all ages are pooled. All sets hold together with probability 1 - delta.
 
     growth: an episode ends when the visits of a color have grown by this factor.
@@ -104,7 +105,7 @@ class TiedOptimism(Rule):
         if size > 1:  # an age on the loop stands for many rows
             centers[:, tail:] = empirical_rows(counts[:, tail:])
             radii[:, tail:] = azuma_radius(counts[:, tail:].sum(axis=-1), size, share[:, tail:])
-        if size == 2:  # the other half of each share
+        if size == 2 and tail > 0:  # the other half of each share
             bounds = pooled(counts[:, :tail], float(share.sum()))
             _meet(centers[:, :tail, 0], radii[:, :tail], bounds)
             centers[:, :tail, 1] = 1.0 - centers[:, :tail, 0]
@@ -114,8 +115,8 @@ class TiedOptimism(Rule):
             sets.join_ages(centers[:tail], radii[:tail])
             _join_loop(centers, radii, tail, self.epsilon)
         totals = counts.sum(axis=(0, 1))
-        sums, squares = (part[grid][..., :size].sum(axis=(0, 1))
-                         for part in (evidence.counts.rewards, evidence.counts.squares))  # fmt: skip
+        sums = evidence.counts.rewards[grid][..., :size].sum(axis=(0, 1))
+        squares = evidence.counts.squares[grid][..., :size].sum(axis=(0, 1))
         rewards = _reward_intervals(totals, sums, squares, 0.5 * self.delta / sum(rep.sizes))
         return TiedSets(centers.transpose(1, 0, 2), radii.T, rewards)
 
@@ -135,8 +136,8 @@ TIED_OPTIMISM = Method(
     "With probability 1 - delta the true model is in the set at all times; then the regret against "
     "rho* is at most that of colored UCRL2 with these smaller radii (docs/theory/tied-sets.md).",
     TiedOptimism,
-    "Deviation: confidence sets that use P^n = P^m P^(n-m) and pooled rewards, and shorter "
-    "episodes, in place of eqs (2) and (3).",
+    "Deviation: confidence sets that use P^n = P^m P^(n-m), the likelihood of all ages of a "
+    "two-state arm and pooled rewards, and shorter episodes, in place of eqs (2) and (3).",
 )
 
 
