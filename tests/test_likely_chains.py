@@ -198,6 +198,20 @@ def test_few_cells_still_cover_the_likely_chains():
     assert inside.any(axis=1).all()
 
 
+def test_cells_are_narrowed_to_where_slopes_allow_the_threshold():
+    rng = np.random.default_rng(9)
+    for _ in range(2000):
+        low, high = np.sort(rng.normal(size=2)) + rng.choice([-2, 0, 2])
+        width, need = rng.random(), rng.normal()
+        x = np.linspace(-width, width, 4001)
+        allowed = x[np.maximum(low * x, high * x) >= need]
+        found = cover.least(low, high, width, need)
+        if len(allowed):
+            assert found == pytest.approx(allowed[0], abs=width / 1000)
+        else:
+            assert found >= width - width / 1000
+
+
 def walked(rng, p, q, ages, steps):
     """Counts (2, A, 2) after each of some steps of a chain seen at ages that depend on the past."""
     counts, state, out = np.zeros((2, ages, 2)), 0, []
