@@ -23,6 +23,7 @@ from restive.learners.tied_optimism import (
     direct_sets,
     empirical_rows,
     mixture_excess,
+    splits,
 )
 from restive.planning import plan
 from restive.problems import example1, example3, random_problem
@@ -150,12 +151,82 @@ def test_reward_intervals_hold_at_all_times_at_once(kind):
         "beta": rng.beta(1.2, 2.8, (runs, steps)),
         "constant": np.full((runs, steps), 0.3),
     }[kind]
-    sums = drawn.cumsum(axis=1).ravel()
+    sums, squares = drawn.cumsum(axis=1).ravel(), (drawn**2).cumsum(axis=1).ravel()
     totals = np.tile(np.arange(1.0, steps + 1), runs)
-    low, high = _reward_intervals(totals, sums, 0.2).T.reshape(2, runs, steps)
+    low, high = _reward_intervals(totals, sums, squares, 0.2).T.reshape(2, runs, steps)
     failed = ((low > 0.3 + 1e-12) | (high < 0.3 - 1e-12)).any(axis=1).sum()
     assert failed <= binom.isf(RARE, runs, 0.2)
     assert (high - low)[:, -1].max() < 0.35
+    if kind == "constant":  # about (log(8/delta))/0.8 of 0.3 below and of 0.7 above, over n
+        assert (high - low)[:, -1].max() < 6 / steps
+
+
+def test_what_rules_a_mean_out_has_mean_at_most_one():
+    """x = D/(1 - mean) - 1 for D = 1 - R in [0, 1]; laws on two points are the extreme ones."""
+    for mean in (0.05, 0.5, 0.9):
+        low, high = np.meshgrid(np.linspace(0, mean, 30), np.linspace(mean, 1, 31)[1:])
+        chance = (mean - low) / (high - low)
+        for share in 1.6 / 2.0 ** np.arange(1, 9):
+            psi = -np.log1p(-share) - share
+            x = [(1 - reward) / (1 - mean) - 1 for reward in (low, high)]
+            one, two = (np.exp(share * y - psi * y**2) for y in x)
+            assert ((1 - chance) * one + chance * two).max() <= 1 + 1e-12
+
+
+def ruled_out(rewards, mean, budget):
+    x = (1 - rewards) / (1 - mean) - 1
+    for k in range(1, 21):
+        share = 1.6 / 2**k
+        psi = -np.log1p(-share) - share
+        if (share * x - psi * x**2).sum() > budget + np.log(k * (k + 1)):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02, 0.3, 1.0])
+def test_the_largest_mean_is_where_means_are_no_longer_ruled_out(noise):
+    rng = np.random.default_rng(20)
+    for count in (1, 12, 300):
+        center, most = rng.uniform(0.1, 0.9), rng.uniform(0.9, 0.999)
+        coins = (rng.random(count) < center).astype(float)
+        rewards = (1 - noise) * center + noise * coins
+        losses = 1 - rewards
+        found = sets.most_mean(float(count), losses.sum(), (losses**2).sum(), 6.0, most)
+        assert not ruled_out(rewards, found - 1e-9, 6.0)
+        assert found == most if count == 1 else found >= rewards.mean()
+        if found < most:
+            between = np.linspace(found, most, 400)[1:]
+            assert all(ruled_out(rewards, mean, 6.0) for mean in between)
+        assert count < 300 or found < most
+    assert sets.most_mean(0.0, 0.0, 0.0, 6.0, 1.0) == 1
+    assert sets.most_mean(50.0, 0.0, 0.0, 6.0, 0.9) == 0.9  # all rewards 1: not from above
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 8])
+def test_half_the_l1_norm_is_the_largest_difference_of_a_split(size):
+    one, other = np.random.default_rng(size).dirichlet(np.full(size, 0.5), (2, 200))
+    ways = splits(size)
+    assert len({tuple(way) for way in ways.T.tolist()}) == ways.shape[1] == 2 ** (size - 1) - 1
+    half = np.abs((one - other) @ ways).max(axis=1)
+    np.testing.assert_allclose(2 * half, np.abs(one - other).sum(axis=1), atol=1e-12)
+
+
+def test_many_states_have_a_ball():
+    counts = np.random.default_rng(21).multinomial(3000, np.full(9, 1 / 9), 20).astype(float)
+    _, radii = direct_sets(counts, 0.05)
+    law = np.full(9, 1 / 9)
+    assert (np.abs(counts / 3000 - law).sum(axis=1) < radii).all()
+    assert radii.max() < np.sqrt(2 * (4 * np.log(3000) + np.log(9) + np.log(40)) / 3000)
+
+
+@pytest.mark.parametrize("problem", ["two", "three"])
+def test_the_shares_of_all_colors_make_half_of_delta(problem):
+    bandit = example1(0.1) if problem == "two" else random_problem(2, [3, 4], rng=3)
+    rep = make_learner("tied-ucrl", bandit, 5000).representation
+    shares = [TiedOptimism(0.08, 0.1).shares(rep, arm) for arm in range(2)]
+    assert [share.shape for share in shares] == [rep.color_grid(arm).shape for arm in range(2)]
+    assert 0.038 < sum(share.sum() for share in shares) <= 0.04
+    assert min(share.min() for share in shares) >= 0.08 / (4 * rep.n_colors)
 
 
 # --- joined ages -----------------------------------------------------------------------------
@@ -328,6 +399,23 @@ def test_a_saved_tied_ucrl_goes_on(tmp_path):
     loaded = load_learner(tmp_path / "half.zip")
     rest = loaded.play_path(record.states[:, 300:], record.rewards[:, 300:])
     assert rest.tolist() == expected.tolist()
+
+
+def test_squares_of_rewards_are_counted_and_an_older_file_without_them_is_read():
+    bandit = random_problem(2, 3, rng=3, reward_noise="beta")
+    record = BanditWorld(bandit, 6).record(500)
+    learner = make_learner("tied-ucrl", bandit, 500)
+    pulls = learner.play_path(record.states, record.rewards)
+    paid = record.rewards[pulls, np.arange(500)]
+    counts = learner.engine.counts
+    assert counts.squares.sum() == pytest.approx((paid[2:] ** 2).sum())
+    assert ((counts.squares < counts.rewards) == (counts.outcomes > 0)).all()
+    state, arrays = learner.snapshot()
+    old = make_learner("tied-ucrl", bandit, 500)
+    old.restore(state, {name: part for name, part in arrays.items() if name != "reward_squares"})
+    assert (old.engine.counts.squares == counts.rewards).all()  # at least the squares
+    old.restore(state, arrays)
+    assert (old.engine.counts.squares == counts.squares).all()
 
 
 def test_unseen_rows_are_estimated_by_the_uniform_law():

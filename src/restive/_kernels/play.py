@@ -126,8 +126,8 @@ def _row_after(values, moves, laws, extended, policy, graph, row, outcome):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def episode(values, moves, laws, extended, policy, graph, limits, visits, outcomes, paid, names,
-            path, rewards, pulls, begin, end, last, seen, pulled):  # fmt: skip
+def episode(values, moves, laws, extended, policy, graph, limits, visits, outcomes, paid, squares,
+            names, path, rewards, pulls, begin, end, last, seen, pulled):  # fmt: skip
     """Follow the greedy policy until a color's visits reach their limit, or the path ends.
 
     policy: int8 per place, -1 where nothing was computed yet. names: (K, labels) number of each
@@ -161,7 +161,9 @@ def episode(values, moves, laws, extended, policy, graph, limits, visits, outcom
         row = after
         visits[color] += 1
         outcomes[color, np.uint64(outcome)] += 1
-        paid[color, np.uint64(outcome)] += rewards[pull, np.uint64(step)]
+        reward = rewards[pull, np.uint64(step)]
+        paid[color, np.uint64(outcome)] += reward
+        squares[color, np.uint64(outcome)] += reward * reward
         pulls[np.uint64(step)] = pull
         pulled[pull] = step
         step += 1
@@ -172,8 +174,8 @@ def episode(values, moves, laws, extended, policy, graph, limits, visits, outcom
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def pair_episode(colors, successors, policy, limits, visits, outcomes, paid, heights, means, noisy,
-                 uniforms, pulls, rewards, begin, end, state):  # fmt: skip
+def pair_episode(colors, successors, policy, limits, visits, outcomes, paid, squares, heights,
+                 means, noisy, uniforms, pulls, rewards, begin, end, state):  # fmt: skip
     """As ``episode`` in an MDP given by arrays; returns (step, state, why)."""
     for step in range(begin, end):
         pull = policy[state]
@@ -193,6 +195,7 @@ def pair_episode(colors, successors, policy, limits, visits, outcomes, paid, hei
         visits[color] += 1
         outcomes[color, outcome] += 1
         paid[color, outcome] += reward
+        squares[color, outcome] += reward * reward
         pulls[step], rewards[step] = pull, reward
         state = after
     return end, state, END

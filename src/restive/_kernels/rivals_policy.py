@@ -49,8 +49,8 @@ def explore(path, rewards, begin, end, state, target, moves, visits, paid):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def pair_path(colors, successors, policy, limits, visits, outcomes, paid, path, rewards, pulls,
-              begin, end, place):  # fmt: skip
+def pair_path(colors, successors, policy, limits, visits, outcomes, paid, squares, path, rewards,
+              pulls, begin, end, place):  # fmt: skip
     """Follow a policy of an MDP whose outcomes are the states on a path; returns (step, place).
 
     It stops before a pull whose color has reached its limit.
@@ -64,6 +64,7 @@ def pair_path(colors, successors, policy, limits, visits, outcomes, paid, path, 
         visits[color] += 1
         outcomes[color, outcome] += 1
         paid[color, outcome] += rewards[pull, step]
+        squares[color, outcome] += rewards[pull, step] * rewards[pull, step]
         pulls[step] = pull
         place = successors[place, pull, outcome]
     return end, place

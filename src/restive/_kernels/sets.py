@@ -94,3 +94,40 @@ def join_ages(centers, radii):
                     centers[n, s] = row
                     radii[n, s] = radius
         shrink[n] = min(1.0, contraction(centers[n]) + radii[n].max())
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def most_mean(count, lost, squares, budget, most):
+    """The largest mean up to ``most`` that ``count`` rewards in [0, 1] leave plausible.
+
+    lost, squares: sums of D = 1 - R and of D^2. With x = D/(1 - mean) - 1 >= -1 and psi(l) =
+    -log(1 - l) - l the product of exp(l x - psi(l) x^2) is a supermartingale for every l in (0, 1);
+    here l = 1.6/2^k, k = 1, 2, ..., and a mean is ruled out if the logarithm of one is above
+    budget + log(k (k + 1)). That is a quadratic in v = 1/(1 - mean), above it between its roots.
+    """
+    rounding = 2.3e-16 * count * count  # of sums of so many numbers up to 1
+    lost, squares = lost - rounding, squares + 4.0 * rounding
+    if count <= 0.0 or lost <= 0.0 or most >= 1.0:
+        return most
+    start, again = 1.0 / (1.0 - most), True
+    v = start
+    while again:
+        again, share = False, 1.6
+        for k in range(1, 21):
+            share *= 0.5
+            psi = -np.log1p(-share) - share
+            rest = (share + psi) * count + budget + np.log(k * (k + 1.0))
+            slope = (share + 2.0 * psi) * lost
+            root = slope * slope - 4.0 * psi * squares * rest
+            if root > 0.0:
+                least = 2.0 * rest / (slope + np.sqrt(root))
+                if least < v < 0.5 * (slope + np.sqrt(root)) / (psi * squares):
+                    v, again = least, True
+    return most if v == start else min(most, max(0.0, 1.0 - 1.0 / v))
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def most_means(counts, lost, squares, budget, most):
+    """``most_mean`` for flat arrays, in place."""
+    for k in range(len(counts)):
+        most[k] = most_mean(counts[k], lost[k], squares[k], budget, most[k])

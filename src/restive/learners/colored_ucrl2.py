@@ -88,8 +88,9 @@ class StructuredLearner(Learner):
             left = FOREVER if self.engine.until == FOREVER else self.engine.until - self.steps - 1
             after, state, _ = play.pair_episode(
                 self.mdp.colors, self.mdp.successors, self.policy, self.engine.limits,
-                counts.visits, counts.outcomes, counts.rewards, walk.heights, walk.means,
-                walk.noisy, uniforms, pulls, rewards, step, min(count, step + left), self.state,
+                counts.visits, counts.outcomes, counts.rewards, counts.squares, walk.heights,
+                walk.means, walk.noisy, uniforms, pulls, rewards, step, min(count, step + left),
+                self.state,
             )  # fmt: skip
             self.steps += after - step
             step, self.state = int(after), int(state)

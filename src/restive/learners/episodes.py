@@ -83,6 +83,7 @@ class Episodes:
             "visits": self.counts.visits.copy(),
             "outcomes": self.counts.outcomes.copy(),
             "reward_sums": self.counts.rewards.copy(),
+            "reward_squares": self.counts.squares.copy(),
             "limits": self.limits.copy(),
         }
         if self.model is not None and self.values is not None:
@@ -96,9 +97,12 @@ class Episodes:
         self.until = int(state["until"])
         self.gain = (float(state["gain"][0]), float(state["gain"][1]))
         self.unconverged = int(state["unconverged"])
+        # rewards are at most 1, so where an older file lacks their squares the sums bound them
+        squares = arrays.get("reward_squares", arrays["reward_sums"])
         self.counts = Counts(
-            arrays["visits"].copy(), arrays["outcomes"].copy(), arrays["reward_sums"].copy()
-        )
+            arrays["visits"].copy(), arrays["outcomes"].copy(), arrays["reward_sums"].copy(),
+            squares.copy(),
+        )  # fmt: skip
         self.limits = arrays["limits"].copy()
         self.model = self.values = None
         if "values" in arrays:

@@ -153,8 +153,8 @@ class GreedyPolicy:
         while why == play.FULL:
             step, last, why = play.episode(
                 self.values, self._moves, self._laws, self._extended, self._known, graph, limits,
-                counts.visits, counts.outcomes, counts.rewards, names, path, rewards, pulls, step,
-                end, last, seen, pulled,
+                counts.visits, counts.outcomes, counts.rewards, counts.squares, names, path,
+                rewards, pulls, step, end, last, seen, pulled,
             )  # fmt: skip
             if why == play.FULL:
                 graph = self._graph = _grown(graph)

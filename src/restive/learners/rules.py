@@ -28,18 +28,19 @@ class Counts:
     visits: Ints  # (C,) N(c)
     outcomes: Ints  # (C, B) how often each outcome came up
     rewards: Floats  # (C, B) sum of the rewards that came with it
+    squares: Floats  # (C, B) sum of their squares
 
     @classmethod
     def none(cls, structure: Representation | StructuredMDP) -> Counts:
         shape = (structure.n_colors, structure.max_support)
-        return cls(
-            np.zeros(shape[0], dtype=np.int64), np.zeros(shape, dtype=np.int64), np.zeros(shape)
-        )
+        visits, outcomes = (np.zeros(size, dtype=np.int64) for size in (shape[0], shape))
+        return cls(visits, outcomes, np.zeros(shape), np.zeros(shape))
 
     def add(self, color: int, outcome: int, reward: float) -> None:
         self.visits[color] += 1
         self.outcomes[color, outcome] += 1
         self.rewards[color, outcome] += reward
+        self.squares[color, outcome] += reward * reward
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,4 +151,5 @@ def carry_over(counts: Counts, old: Representation, new: Representation) -> Coun
         np.add.at(fresh.visits, target, counts.visits[source])
         np.add.at(fresh.outcomes[:, :width], target, counts.outcomes[source])
         np.add.at(fresh.rewards[:, :width], target, counts.rewards[source])
+        np.add.at(fresh.squares[:, :width], target, counts.squares[source])
     return fresh

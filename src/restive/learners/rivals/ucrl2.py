@@ -122,8 +122,8 @@ class UCRL2(Learner):
                 continue
             after, place = pair_path(
                 self.mdp.colors, self.mdp.successors, self.policy, self.engine.limits,
-                counts.visits, counts.outcomes, counts.rewards, states, rewards, pulls, step,
-                len(pulls), self.place,
+                counts.visits, counts.outcomes, counts.rewards, counts.squares, states, rewards,
+                pulls, step, len(pulls), self.place,
             )  # fmt: skip
             self.samples += int(after) - step
             step, self.place = int(after), int(place)
