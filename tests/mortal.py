@@ -7,9 +7,11 @@ import signal
 import time
 from contextlib import suppress
 
+from restive import problems
+from restive.errors import Fault, ProblemError
 from restive.learners import make_learner
 
-__all__ = ["broken", "build", "slow"]
+__all__ = ["broken", "build", "misfit", "shaky", "slow", "unwilling"]
 
 
 def build(bandit, horizon, delta, rng, marker):
@@ -22,6 +24,22 @@ def build(bandit, horizon, delta, rng, marker):
 
 def broken(bandit, horizon, delta, rng):
     raise RuntimeError("a bug in somebody's learner")
+
+
+def shaky(bandit, horizon, delta, rng, marker):
+    """Thompson sampling that fails in about half of the runs until there is a ``marker``."""
+    if rng.random() < 0.5 and not os.path.exists(marker):
+        raise OverflowError("boom")
+    return make_learner("thompson", bandit, horizon, delta, rng)
+
+
+def misfit(bandit, horizon, delta, rng):
+    """Made for another number of arms, which comes out when it plays."""
+    return make_learner("thompson", problems.random_problem(5, 2, rng=1), horizon, delta, rng)
+
+
+def unwilling(bandit, horizon, delta, rng):
+    raise ProblemError([Fault("bandit", "not for me", "", "Give another.")])
 
 
 def slow(bandit, horizon, delta, rng, seconds):

@@ -20,7 +20,9 @@ from restive.experiments.file import load_experiment
 
 PROGRAM = [sys.executable, "-c", "from restive.cli import main; main()", "compare"]
 ENVIRONMENT = os.environ | {
-    "PYTHONPATH": str(Path(__file__).parent),
+    "PYTHONPATH": os.pathsep.join(
+        [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    ),
     "RAY_DEDUP_LOGS": "0",
     "RAY_AUTH_MODE": "disabled",  # else a cluster made for a test asks for a token of its own
 }
@@ -224,10 +226,16 @@ def test_bad_input_is_told_all_at_once(tmp_path):
     out = tmp_path / "out"
     words = refused(tmp_path, tmp_path / "gone.toml", "--out", out, "--learners", "ucb1,tide",
                     "--runs", "0")  # fmt: skip
-    for part in ("gone.toml", "learners[1].name: no such learner (found tide)", "runs: not a"):
+    for part in ("gone.toml", "--learners: no such learner (found tide)", "--runs: not a"):
         assert part in words
     one = write(tmp_path, "slow", "seconds = 0").with_name("one.toml")
-    assert "--horizon" in refused(tmp_path, one, "--out", out, "--horizon", "many")
+    for steps in ("many", "0", "1e13"):
+        words = refused(tmp_path, one, "--out", out, "--horizon", steps)
+        assert "--horizon: not a number of steps" in words
+        assert "from 1 to 1e12" in words
+    words = refused(tmp_path, one, "--out", out, "--learners", " , ")
+    assert words.splitlines() == [words.strip()]
+    assert "--learners: there are none" in words
     assert "--delta" in refused(tmp_path, one, "--out", out, "--delta", "2")
     words = refused(tmp_path, one, "--out", out, "--address", "x", "--workers", "0")
     assert "--address: local workers have none" in words
@@ -241,7 +249,7 @@ def test_no_cluster_at_the_address(tmp_path):
     words = [one, "--out", tmp_path / "out", "--backend", "dask", "--address", "tcp://[::1]:1"]
     code, _, err = finish(start(*words, "--learners", "ucb1", "--horizon", "50", "--runs", "1"))
     assert code == 2
-    assert "address: no answer" in err
+    assert "--address: no answer" in err
     assert "Traceback" not in err
 
 

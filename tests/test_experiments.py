@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import json
+import os
+import sys
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import restive
-from restive import files, problems
+from restive import files, problems, suites
 from restive.errors import ProblemError, RestiveError
 from restive.experiments import Entrant, Experiment, load_results
 from restive.experiments.cells import Cell
@@ -261,12 +265,210 @@ def test_problems_too_large_to_plan_have_weak_regret_only(tmp_path, monkeypatch)
     assert np.isfinite(curves.weak_regret).all()
 
 
-def test_a_bug_in_a_learner_stops_with_its_traceback_in_the_log(tmp_path):
-    with pytest.raises(RestiveError, match=r"mortal:broken failed on one .* a bug in somebody's"):
-        run(Experiment({"one": ONE}, ["best-arm", "mortal:broken"], 50, 2), tmp_path / "out")
-    log = (tmp_path / "out" / "log.jsonl").read_text()
-    assert "in broken" in log
-    assert load_results(tmp_path / "out", partial=True).found == {}
+def test_a_bug_in_a_learner_stops_nobody_and_its_traceback_is_in_the_log(tmp_path):
+    chosen = Experiment({"one": ONE}, ["mortal:broken", "best-arm"], 50, 2)
+    with pytest.warns(RuntimeWarning, match=r"mortal:broken on one: 2 of 2 runs failed .* a bug"):
+        found = run(chosen, tmp_path / "out")
+    failure = found.failures["one", "mortal:broken", 50]
+    assert (failure.failed, failure.runs, failure.good) == ((0, 1), 2, None)
+    assert failure.error == "RuntimeError: a bug in somebody's learner"
+    assert "in broken" in (tmp_path / "out" / "log.jsonl").read_text()
+    assert not found.complete
+    assert found.refusals == {}
+    alone = run(Experiment({"one": ONE}, ["best-arm"], 50, 2), tmp_path / "alone")
+    for got in (found, load_results(tmp_path / "out", partial=True)):
+        assert list(got.found) == [("one", "best-arm", 50)]
+        np.testing.assert_array_equal(
+            got.curves("one", "best-arm", 50).regret, alone.curves("one", "best-arm", 50).regret
+        )
+
+
+def test_failed_runs_are_tried_again(tmp_path):
+    marker = tmp_path / "marker"
+    shaky = Entrant("mortal:shaky", "mine", {"marker": str(marker)})
+    chosen = Experiment({"one": ONE}, [shaky], 50, 8)
+    with pytest.warns(RuntimeWarning, match="OverflowError: boom"):
+        found = run(chosen, tmp_path / "out")
+    lucks = [np.random.default_rng(seeds(0, "learner", "one", 50, r, "mine")) for r in range(8)]
+    wanted = tuple(r for r, luck in enumerate(lucks) if luck.random() < 0.5)
+    assert 0 < len(wanted) < 8
+    failure = found.failures["one", "mine", 50]
+    assert failure.failed == wanted
+    assert len(failure.good.regret) == 8 - len(wanted)
+    assert found.curves("one", "mine", 50) is None  # those that went well are not all
+    marker.touch()
+    notes = Notes()
+    again = run(chosen, tmp_path / "out", watcher=notes)
+    assert notes.steps[0] == (8 - len(wanted), 8)  # only the failed ones
+    assert again.failures == {}
+    assert again.complete
+    good = [r for r in range(8) if r not in wanted]
+    np.testing.assert_array_equal(again.curves("one", "mine", 50).regret[good], failure.good.regret)
+    run(chosen, tmp_path / "undisturbed")
+    assert kept(tmp_path / "out") == kept(tmp_path / "undisturbed")
+
+
+def test_what_is_a_refusal_and_what_a_failure(tmp_path, monkeypatch):
+    from restive.experiments import cells
+
+    own = Experiment({"one": ONE}, ["mortal:unwilling", "mortal:misfit"], 50, 1)
+    found = run(own, tmp_path / "own", watcher=Notes())
+    assert found.refusals == {("one", "mortal:unwilling", 50): "bandit: not for me. Give another."}
+    assert "another number of arms" in found.failures["one", "mortal:misfit", 50].error
+    for error, kind in ((ArithmeticError("too slow"), "refusals"), (OverflowError("x"), "failures"),
+                        (MemoryError(), "failures"), (SystemExit(3), "failures")):  # fmt: skip
+
+        def play(*_, error=error, **__):
+            raise error
+
+        monkeypatch.setattr(cells, "play", play)
+        ours = Experiment({"one": ONE}, ["ucb1"], 50, 1)
+        found = run(ours, tmp_path / repr(error), watcher=Notes())
+        assert list(getattr(found, kind)) == [("one", "ucb1", 50)]
+        assert len(found.refusals) + len(found.failures) == 1
+
+
+def test_the_same_from_python_as_on_the_command_line():
+    def shape(*given, **more):
+        chosen = Experiment(*given, **more)
+        return [p.name for p in chosen.problems], chosen.horizons, chosen.runs
+
+    assert shape("example-1", horizons=1e4, runs=5.0) == (["example-1"], (10_000,), 5)
+    assert shape(["example-1", "example-3"], "ucb1", "1000")[:2] == (
+        ["example-1", "example-3"],
+        (1000,),
+    )
+    assert shape("example-1", horizons=["1e4", np.float32(50), np.int64(7)])[1] == (10_000, 50, 7)
+    names, _, _ = shape("restive-suite v1")
+    assert names == list(suites.suite("restive-suite-v1"))
+    assert Experiment("example-1").problems[0].bandit == problems.example1()
+
+
+@pytest.mark.parametrize(
+    ("fields", "path", "value"),
+    [
+        ({"problems": None}, "problems", "null"),
+        ({"problems": [None]}, "problems[0]", "null"),
+        ({"problems": {"a": "x.toml"}}, 'problems["a"]', '"x.toml"'),
+        ({"problems": {1: ONE}}, "problems[1]", "1"),
+        ({"problems": {" ": ONE}}, "problems[0]", '" "'),
+        ({"learners": None}, "learners", "null"),
+        ({"learners": 3}, "learners", "3"),
+        ({"learners": [{"name": "ucb1", "label": " \t"}]}, "learners[0].label", r"' \t'"),
+        ({"horizons": None}, "horizons[0]", "null"),
+        ({"horizons": "1e999999999"}, "horizons[0]", '"1e999999999"'),
+        ({"horizons": float("inf")}, "horizons[0]", "Infinity"),
+        ({"runs": None}, "runs", "null"),
+        ({"runs": 2.5}, "runs", "2.5"),
+    ],
+)
+def test_nonsense_from_python_is_told_in_words(fields, path, value):
+    with pytest.raises(ProblemError) as caught:
+        Experiment(**({"problems": {"one": ONE}} | fields))
+    (fault,) = caught.value.faults
+    assert (fault.path, fault.value) == (path, value)
+    assert fault.remedy
+
+
+OWN = """
+from restive.learners import make_learner
+def build(bandit, horizon, delta, rng):
+    import {beside}
+    return make_learner({beside}.NAME, bandit, horizon, delta, rng)
+"""
+
+
+def test_a_learner_beside_the_experiment_file_is_found(tmp_path, monkeypatch):
+    text = 'problems = ["example-1"]\nhorizons = 50\nruns = 2\nlearners = ["near_by:build"]\n'
+    found = []
+    for name in ("ucb1", "round-robin"):  # modules of the same name in two folders
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "near_by.py").write_text(OWN.format(beside=f"beside_{name[:3]}"))
+        (folder / f"beside_{name[:3]}.py").write_text(f"NAME = '{name}'\n")
+        (folder / "e.toml").write_text(text)
+        before = list(sys.path)
+        chosen = load_experiment(folder / "e.toml")
+        found.append(run(chosen, folder / "out").curves("example-1", "near_by:build", 50))
+        assert sys.path == before
+        same = run(Experiment("example-1", Entrant(name, "near_by:build"), 50, 2), folder / "same")
+        np.testing.assert_array_equal(
+            found[-1].regret, same.curves("example-1", "near_by:build", 50).regret
+        )
+    assert (found[0].regret != found[1].regret).any()
+    monkeypatch.chdir(tmp_path / "ucb1")  # the current folder is searched too
+    assert Experiment("example-1", "near_by:build").learners[0].faults() == []
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e.toml").write_text(text.replace("near_by", "nowhere"))
+    with pytest.raises(ProblemError, match=f"No module named 'nowhere'.*a module in {tmp_path}"):
+        load_experiment(tmp_path / "e.toml")
+
+
+def test_changed_sources_are_noticed(tmp_path, monkeypatch):
+    from restive.experiments import cells, store
+
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "a.py").write_text("x = 1\n")
+    (home / "data.txt").write_text("x")
+    hashes = [cells._source_hash(home)]
+    (home / "data.txt").write_text("y")
+    assert cells._source_hash(home) == hashes[0]
+    (home / "a.py").write_text("x = 2\n")
+    hashes.append(cells._source_hash(home))
+    (home / "a.py").rename(home / "b.py")
+    hashes.append(cells._source_hash(home))
+    assert len(set(hashes)) == 3
+    chosen = Experiment({"one": ONE}, ["ucb1"], 50, 1)
+    found = run(chosen, tmp_path / "out")
+    kept_hash = found.provenance["versions"]["restive sources"]
+    assert kept_hash == cells._source_hash(Path(restive.__file__).parent)
+    monkeypatch.setattr(store, "versions", lambda: {**cells.versions(), "restive sources": "new"})
+    with pytest.raises(ProblemError, match=r"files of restive have changed since.*--out") as caught:
+        run(chosen, tmp_path / "out")
+    assert kept_hash in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "no room is left there. Make room"),
+        (PermissionError(errno.EACCES, "Permission denied"), "permission denied. See that"),
+    ],
+)
+@pytest.mark.parametrize("file", ["50-2.json", "log.jsonl", "summary.json"])
+def test_a_full_disk_is_told_and_costs_nothing(tmp_path, monkeypatch, error, words, file):
+    from restive.experiments import layout, store
+
+    chosen = Experiment({"one": ONE}, ["ucb1"], 50, 4)
+    replace = os.replace
+
+    def full(source, target):
+        if str(target).endswith(file):
+            raise error
+        replace(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(layout.os, "replace", full)
+        if file == "log.jsonl":
+            patched.setattr(store, "_ends_line", lambda stream: (_ for _ in ()).throw(error))
+        with pytest.raises(ProblemError) as caught:
+            run(chosen, tmp_path / "out")
+    (fault,) = caught.value.faults
+    assert fault.path.endswith(file)
+    assert words in str(fault)
+    assert "what is finished is kept, and the same command goes on" in fault.remedy
+    run(chosen, tmp_path / "out")
+    run(chosen, tmp_path / "undisturbed")
+    assert kept(tmp_path / "out") == kept(tmp_path / "undisturbed")
+
+
+@pytest.mark.parametrize(("workers", "jobs", "wanted"), [(9999, 1, 1), (9999, 3, 3), (2, 3, 2)])
+def test_no_more_workers_than_jobs(workers, jobs, wanted):
+    from restive.experiments.backends import opened
+
+    with opened("local", "", workers, jobs) as pool:
+        assert pool.workers == wanted
 
 
 def test_all_faults_come_at_once():

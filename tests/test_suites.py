@@ -112,6 +112,17 @@ def test_freezing_a_suite_again_gives_the_same_files(tmp_path):
     assert made["problems"][0]["gain"] == pytest.approx(LISTED["example-1"].gain, abs=1e-6)
 
 
+def test_a_suite_is_found_as_it_is_cited():
+    cited = suites.describe(NAME).citation
+    assert cited != NAME
+    assert suites.suite(cited) == BANDITS
+    wanted = run(NAME, "--json").stdout
+    for words in ([cited], cited.split()):
+        shown = run(*words, "--json")
+        assert (shown.exit_code, shown.stdout) == (0, wanted)
+    assert run("restive-suite", "v0").exit_code == 2
+
+
 def test_the_command_lists_suites():
     shown = run()
     assert shown.exit_code == 0

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,7 +15,7 @@ from restive.cli import Json, _print_json, app
 from restive.errors import Fault, ProblemError
 
 if TYPE_CHECKING:
-    from restive.experiments import Experiment
+    from restive.experiments import Experiment, Results
 
 
 @app.command()
@@ -54,9 +57,12 @@ def compare(
     Every run is kept in DIR as it finishes. Ctrl-C or a crash loses no more than the runs under
     way: the same command goes on where it stopped, and ends with the same files. With more --runs
     it adds to what is there. An experiment file (TOML) holds problems, learners with options,
-    horizons, runs and a seed; options given here take the place of its own.
+    horizons, runs and a seed; options given here take the place of its own. A learner that raises
+    an exception does not stop the others; the exit code is then 1, and the same command tries the
+    failed runs again.
     """  # fmt: skip
     given = _given(learners, horizon, runs, seed, delta)
+    options = {**given, "address": address, "workers": workers, "backend": backend}
     places = {"--out": out, "--workers": workers, "--backend": backend, "--address": address}
     command = _command(files, given, places)
     from restive.cli import compare_screen
@@ -65,8 +71,9 @@ def compare(
     faults = check_backend(backend, address, workers)
     if faults:
         raise ProblemError([replace(fault, path=f"--{fault.path}") for fault in faults])
-    experiment = _experiment(files, given, command)
-    with compare_screen.watching(out) as watcher:
+    with _named_as_options(options):
+        experiment = _experiment(files, given, command)
+    with compare_screen.watching(out) as watcher, _named_as_options(options):
         results = experiment.run(
             out, workers=workers, backend=backend, address=address, watcher=watcher
         )
@@ -74,22 +81,38 @@ def compare(
 
     summary = summarize(results)
     if json:
-        _print_json({"directory": out, **summary.to_dict()})
+        _print_json({"directory": out, **summary.to_dict(), "failures": _failures(results)})
     else:
         compare_screen.show(results, summary, out)
+    if results.failures:
+        raise typer.Exit(1)
+    if not results.found:
+        raise typer.Exit(2)
+
+
+def _failures(results: Results) -> list[dict[str, Any]]:
+    return [
+        {"problem": place[0], "learner": place[1], "horizon": place[2],
+         "failed": list(one.failed), "runs": one.runs, "error": one.error}
+        for place, one in results.failures.items()
+    ]  # fmt: skip
 
 
 def _given(
     learners: str, horizon: list[str] | None, runs: int | None, seed: int | None, delta: str
 ) -> dict[str, Any]:
     """The parts of an experiment that are given as options, as numbers and lists."""
-    from restive.cli.numbers import read_horizon, read_probability
+    from restive.cli.numbers import read_probability
+    from restive.experiments.spec import read_steps
 
     found: dict[str, Any] = {}
     if learners:
-        found["learners"] = [name.strip() for name in learners.split(",")]
+        found["learners"] = [name.strip() for name in learners.split(",") if name.strip()]
+        if not found["learners"]:
+            remedy = "Give names of restive learners with commas between them."
+            raise ProblemError([Fault("--learners", "there are none", learners, remedy)])
     if horizon:
-        found["horizons"] = [read_horizon(text) for text in horizon]
+        found["horizons"] = [read_steps(text) for text in horizon]
     if runs is not None:
         found["runs"] = runs
     if seed is not None:
@@ -97,6 +120,20 @@ def _given(
     if delta:
         found["delta"] = read_probability("--delta", delta)
     return found
+
+
+@contextmanager
+def _named_as_options(given: Collection[str]) -> Iterator[None]:
+    """Faults of what was given on the command line bear the name of the option."""
+    try:
+        yield
+    except ProblemError as error:
+        faults = []
+        for fault in error.faults:
+            field = re.split(r"\W", fault.path, maxsplit=1)[0]
+            option = "--horizon" if field == "horizons" else f"--{field}"
+            faults.append(replace(fault, path=option) if field in given else fault)
+        raise ProblemError(faults) from None
 
 
 def _experiment(files: list[str], given: dict[str, Any], command: str) -> Experiment:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import ceil, isfinite
-from typing import Any
 
 import typer
 from rich.console import Console
@@ -14,11 +13,14 @@ from rich.text import Text
 
 from restive.cli.screen import _console, _duration, _table
 from restive.experiments.progress import Watcher
-from restive.experiments.results import Results
+from restive.experiments.results import Failure, Results
 from restive.experiments.statistics import Interval
-from restive.experiments.summary import Entry, Summary
+from restive.experiments.summary import Entry, Measure, Summary
 
-__all__ = ["show", "watching"]
+__all__ = ["plain", "show", "watching"]
+
+LONGEST_NAME = 40
+LINE = 400  # letters of a message
 
 WORDS = {"gap_regret": "gap regret", "regret": "regret", "weak_regret": "weak regret"}
 
@@ -42,8 +44,12 @@ class _Screen(Watcher):
                 "and keeps them"
             )
 
+    def failed(self, learner: str, problem: str, horizon: int, run: int, error: str) -> None:
+        where = f"{plain(problem)} ({horizon:,} steps, run {run})"
+        self.notice(f"{plain(learner)} failed on {where}: {plain(error, LINE)}. Others go on.")
+
     def notice(self, words: str) -> None:
-        typer.echo(f"restive: {words}", err=True)
+        typer.echo(f"restive: {plain(words, LINE)}", err=True)
 
 
 @contextmanager
@@ -72,13 +78,33 @@ def show(results: Results, summary: Summary, directory: str) -> None:
     for problem in results.problems:
         for horizon in results.horizons:
             _show_ranking(out, results, summary, problem, horizon)
+    if not results.found:
+        why = "every run failed" if results.failures else "no learner can play these problems"
+        out.print(Text(f"Nothing was played to the end: {why}."))
+    else:
+        _show_means(out, results, summary)
+    if results.failures:
+        out.print(Text(f"Tracebacks are in {directory}/log.jsonl; the same command tries failed "
+                       "runs again, and keeps the others."))  # fmt: skip
+    if results.found:
+        page = f"restive report {directory} makes a page of them"
+        out.print(Text(f"Results are in {directory}; {page}."))
+
+
+def _show_means(out: Console, results: Results, summary: Summary) -> None:
+    """What the numbers in the tables are."""
     count = f"{results.runs} run{'s' * (results.runs != 1)}"
     level = f"{100 * summary.level:g}%"
     out.print(Text(f"Means over {count} in the same worlds, with {level} intervals."))
-    for reason in sorted({entry.final[summary.measure].mean.reason for entry in summary.entries
-                          if entry.runs} - {""}):  # fmt: skip
+    shown = [entry.final[_measure(results, summary, entry.problem)].mean
+             for entry in summary.entries if entry.runs]  # fmt: skip
+    for reason in sorted({mean.reason for mean in shown} - {""}):
         out.print(Text(f"No interval: {reason}."))
-    out.print(Text(f"Results are in {directory}; restive report {directory} makes a page of them."))
+
+
+def _measure(results: Results, summary: Summary, problem: str) -> Measure:
+    """What the learners of a problem are ranked by."""
+    return summary.measure if isfinite(results.gains[problem][0]) else "weak_regret"
 
 
 def _show_ranking(
@@ -87,28 +113,57 @@ def _show_ranking(
     """One table: learners by mean regret, and after them those that could not play."""
     entries = summary.ranking(problem, horizon)
     gain = results.gains[problem][0]
-    measure: Any = summary.measure if isfinite(gain) else "weak_regret"
-    best = f"the best policy earns {gain:.4f}" if isfinite(gain) else "too large to plan"
-    title = f"{problem}, {horizon:,} steps: {best} per step"
+    measure = _measure(results, summary, problem)
+    best = f"the best policy earns {gain:.4f} per step"
     if not isfinite(gain):
-        title = f"{problem}, {horizon:,} steps: {best}, so learners are ranked by weak regret"
-    out.print(Text(title, style="bold"))
+        best = "too large to plan, so learners are ranked by weak regret"
+    out.print(Text(f"{plain(problem)}, {horizon:,} steps: {best}", style="bold"))
     out.print()
+    names = _names(results.learners)
     heads = ("", "learner", WORDS[measure], "between", "grows like", "time per run")
-    rows = [_row(entry, measure) for entry in entries if not entry.refusal]
-    out.print(_table(out, heads, rows, right=(0, 2, 3, 4, 5)))
+    rows = [_row(entry, measure, names) for entry in entries if not entry.refusal]
+    if rows:
+        out.print(_table(out, heads, rows, right=(0, 2, 3, 4, 5)))
     for entry in entries:
         if entry.refusal:
-            out.print(Text(f"{entry.learner} did not play: {entry.refusal}", style="dim"))
+            words = f"{names[entry.learner]} did not play: {plain(entry.refusal, LINE)}"
+            out.print(Text(words, style="dim"))
+    for name in results.learners:
+        if failure := results.failures.get((problem, name, horizon)):
+            out.print(Text(f"{names[name]}: {plain(_failed(failure, measure), LINE)}", style="red"))
     out.print()
 
 
-def _row(entry: Entry, measure: Any) -> tuple[str, ...]:
+def _failed(failure: Failure, measure: Measure) -> str:
+    """How many runs failed, and what the others came to."""
+    if failure.good is None:
+        return f"{failure}"
+    ends = getattr(failure.good, measure)[:, -1]
+    done = f"the {len(ends)} that went well" if len(ends) > 1 else "the one that went well"
+    return f"{failure}; not ranked, {WORDS[measure]} of {done}: {ends.mean():,.1f}"
+
+
+def _names(labels: Sequence[str]) -> dict[str, str]:
+    """Labels as they are shown, with their number where two look the same."""
+    names = [plain(label) for label in labels]
+    return {
+        label: name if names.count(name) == 1 else f"{name} ({k})"
+        for k, (label, name) in enumerate(zip(labels, names, strict=True), 1)
+    }
+
+
+def plain(text: str, longest: int = LONGEST_NAME) -> str:
+    """Text in one line without anything unprintable, which a terminal might obey; shortened."""
+    words = " ".join("".join(c if c.isprintable() else " " for c in text).split()) or "?"
+    return words if len(words) <= longest else words[: longest - 1] + "…"
+
+
+def _row(entry: Entry, measure: Measure, names: Mapping[str, str]) -> tuple[str, ...]:
     mean = entry.final[measure].mean
     growth = entry.slope.value
     return (
         f"{entry.rank}.",
-        entry.learner,
+        names[entry.learner],
         f"{mean.value:,.1f}",
         _bounds(mean),
         f"T^{growth:.2f}" if isfinite(growth) else "-",

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 @app.command()
 def suite(
-    name: Annotated[str, typer.Argument(help="A suite; none lists them.")] = "",
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]", help="A suite; none lists them.")
+    ] = None,
     out: Annotated[
         str, typer.Option(metavar="DIR", help="Write the problem files and the manifest there.")
     ] = "",
@@ -30,6 +32,7 @@ def suite(
     """
     from restive.suites import describe, suites
 
+    name = " ".join(words or ())  # cited as restive-suite v1, which a shell makes two words of
     if not name and out:
         remedy = f"Name the suite: restive suite {suites()[-1]} --out {out}."
         raise ProblemError([Fault("NAME", "which suite?", "", remedy)])

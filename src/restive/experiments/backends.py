@@ -61,20 +61,20 @@ def check_backend(backend: str, address: str, workers: int | None) -> list[Fault
 
 
 @contextmanager
-def opened(backend: str, address: str, workers: int | None) -> Iterator[Pool]:
-    """A pool on one of the BACKENDS."""
+def opened(backend: str, address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
+    """A pool on one of the BACKENDS, with no more workers of its own than there are jobs."""
     if faults := check_backend(backend, address, workers):
         raise ProblemError(faults)
     start = {"local": _local, "dask": _dask, "ray": _ray}[backend]
-    with warnings.catch_warnings(), start(address, workers) as pool:
+    with warnings.catch_warnings(), start(address, workers, max(jobs, 1)) as pool:
         # after an interrupt this is what the user asked for
         warnings.filterwarnings("ignore", ".*tasks which were still being processed", UserWarning)
         yield pool
 
 
 @contextmanager
-def _local(address: str, workers: int | None) -> Iterator[Pool]:
-    count = workers or _cores()
+def _local(address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
+    count = min(workers or _cores(), jobs)
     if count == 1:
         with _single_threaded():
             yield Pool(1, lambda batches: ([run_job(job)] for batch in batches for job in batch))
@@ -93,14 +93,14 @@ def _local(address: str, workers: int | None) -> Iterator[Pool]:
 
 
 @contextmanager
-def _dask(address: str, workers: int | None) -> Iterator[Pool]:
+def _dask(address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
     """An existing cluster, or without an address one of its own on this machine."""
     from distributed import Client, LocalCluster
     from joblib import parallel_config
 
     with ExitStack() as stack:
         if not address:
-            count = workers or _cores()
+            count = min(workers or _cores(), jobs)
             address = stack.enter_context(
                 LocalCluster(
                     n_workers=count, threads_per_worker=1, dashboard_address=None,
@@ -116,7 +116,7 @@ def _dask(address: str, workers: int | None) -> Iterator[Pool]:
 
 
 @contextmanager
-def _ray(address: str, workers: int | None) -> Iterator[Pool]:
+def _ray(address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
     """An existing cluster, or without an address one of its own on this machine."""
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # keeps a warning away
     import ray
@@ -129,9 +129,9 @@ def _ray(address: str, workers: int | None) -> Iterator[Pool]:
         if address:
             ray.init(address=address, **quiet)
         else:
-            ray.init(num_cpus=workers or _cores(), include_dashboard=False, **quiet)
+            ray.init(num_cpus=min(workers or _cores(), jobs), include_dashboard=False, **quiet)
     try:
-        count = workers or int(ray.cluster_resources().get("CPU", 1))
+        count = min(workers or int(ray.cluster_resources().get("CPU", 1)), jobs)
         with parallel_config("restive-ray", n_jobs=count):
             yield Pool(count, _joblib)
     finally:

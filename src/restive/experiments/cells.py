@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -21,12 +22,14 @@ from restive.experiments.entrants import Entrant
 from restive.planning import Plan, forecast, plan
 from restive.simulation import BanditWorld, play
 
-__all__ = ["Cell", "Job", "Outcome", "run_batch", "run_job", "versions", "yardstick"]
+__all__ = ["SOURCES", "Cell", "Job", "Outcome", "run_batch", "run_job", "versions", "yardstick"]
 
 TOLERANCES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 PATIENCE = 20.0  # seconds that the plan behind the regret may take by its forecast
 MEMORY = 1 << 30  # bytes it may take; fixed, so that no machine's size decides on a result
 PACKAGES = ("restive", "numpy", "scipy", "numba")
+SOURCES = "restive sources"  # beside them, a hash
+HOME = Path(__file__).parent.parent  # of the package
 
 
 class Cell(NamedTuple):
@@ -58,18 +61,40 @@ class Job:
 
 
 class Outcome(NamedTuple):
-    """What a job came to; ``error`` is a traceback, and empty if all went well."""
+    """What a job came to.
+
+    failure: one line about the exception that the learner raised, empty if all went well; other
+    jobs are no worse for it. error: a traceback; without a failure it is nothing of the learner's
+    doing, such as a worker with other versions, and none of the jobs can do better.
+    """
 
     cell: Cell
     result: dict[str, Any]  # the same wherever it ran
     spent: dict[str, Any]  # seconds and place: not the same
     error: str = ""
+    failure: str = ""
+
+
+class _LearnerError(Exception):
+    """A learner raised what it should not have; the cause is the exception."""
 
 
 @lru_cache(maxsize=1)
 def versions() -> dict[str, str]:
-    """Versions of everything that the numbers come from."""
-    return {name: _version(name) for name in PACKAGES}
+    """Versions of everything that the numbers come from; restive's own files may change under one.
+
+    An installation that points to a working copy keeps its version while it is worked on.
+    """
+    return {name: _version(name) for name in PACKAGES} | {SOURCES: _source_hash(HOME)}
+
+
+def _source_hash(home: Path) -> str:
+    """Of the names and contents of all Python files under ``home``."""
+    digest = sha256()
+    for path in sorted(home.rglob("*.py"), key=lambda path: path.relative_to(home).parts):
+        data = path.read_bytes().replace(b"\r\n", b"\n")  # as a checkout may write them
+        digest.update(f"{path.relative_to(home).as_posix()}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()[:16]
 
 
 def _version(package: str) -> str:
@@ -91,6 +116,10 @@ def run_job(job: Job) -> Outcome:
     try:
         _check_versions(job.versions)
         run = _planned(job) if job.entrant is None else _played(job, job.entrant)
+    except _LearnerError as failed:
+        cause = failed.__cause__ or failed
+        text = "".join(traceback.format_exception(cause))
+        return Outcome(job.cell, {}, spent, text, _line(cause))
     except Exception:
         return Outcome(job.cell, {}, spent, traceback.format_exc())
     return Outcome(job.cell, run[0], spent | run[1])
@@ -112,11 +141,17 @@ def _played(job: Job, entrant: Entrant) -> tuple[dict[str, Any], dict[str, float
     shared = (cell.problem, cell.horizon, cell.run)
     luck = np.random.default_rng(_seeds(job.seed, "learner", *shared, cell.learner))
     world = BanditWorld(job.bandit, _seeds(job.seed, "world", *shared))
+    building = True
     try:
-        learner = entrant.build(job.bandit, cell.horizon, job.delta, luck)
-        run = play(learner, world, cell.horizon, plan=best)
-    except (RestiveError, ArithmeticError) as error:
-        return {"refused": str(error).splitlines()[0]}, {"seconds": perf_counter() - began}
+        with entrant.at_home():
+            learner = entrant.build(job.bandit, cell.horizon, job.delta, luck)
+            building = False
+            run = play(learner, world, cell.horizon, plan=best)
+    except (Exception, SystemExit) as error:
+        if not _refusal(error, entrant, building):
+            raise _LearnerError from error
+        words = (str(error).splitlines() or [type(error).__name__])[0]
+        return {"refused": words}, {"seconds": perf_counter() - began}
     found = {
         "rewards": run.rewards.tolist(),
         "gap_regret": None if run.gap_regret is None else run.gap_regret.tolist(),
@@ -126,6 +161,23 @@ def _played(job: Job, entrant: Entrant) -> tuple[dict[str, Any], dict[str, float
     }
     spent = {"seconds": perf_counter() - began, "planning_seconds": run.seconds_planning}
     return found, spent
+
+
+def _refusal(error: BaseException, entrant: Entrant, building: bool) -> bool:
+    """Whether the learner says by it that it cannot play this; anything else is a failure.
+
+    Our own learners may find out while they play. A bare ArithmeticError is theirs too: an arm
+    mixes too slowly to count its steps. Its subclasses, such as OverflowError, are accidents.
+    """
+    if entrant.own:
+        return building and isinstance(error, ProblemError | TooLargeError)
+    return isinstance(error, RestiveError) or type(error) is ArithmeticError
+
+
+def _line(error: BaseException) -> str:
+    """The kind of an exception and the first line of its words."""
+    words = (str(error).splitlines() or [""])[0][:200]
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
 def _seeds(seed: int, *words: str | int) -> np.random.SeedSequence:
@@ -156,10 +208,12 @@ def yardstick(bandit: Bandit) -> tuple[Plan | None, str]:
 def _check_versions(wanted: Mapping[str, str]) -> None:
     """Refuse to mix results of different versions, as workers of a cluster may have them."""
     remedy = "Install the same versions on all workers."
+    what = {SOURCES: "other files than those with the hash"}
     faults = [
-        Fault(f"worker: {name}", f"another version than {wanted[name]}", found, remedy)
+        Fault(f"worker: {name}", f"{what.get(name, 'another version than')} {wanted[name]}", found,
+              remedy)
         for name, found in versions().items()
         if wanted.get(name, found) != found
-    ]
+    ]  # fmt: skip
     if faults:
         raise ProblemError(faults)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from hashlib import sha256
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from restive.errors import Fault, ProblemError
+from restive.experiments import own_modules
 from restive.file_model import shown
 from restive.learners import LEARNERS, make_learner
 
@@ -29,28 +29,44 @@ class Entrant:
     """A learner in an experiment.
 
     name: one of ``restive learners``, or "module:function" for a learner of your own; it is
-    called with (bandit, horizon, delta, rng, **options) where the cells run.
+    called with (bandit, horizon, delta, rng, **options) where the cells run. folders: where its
+    module is looked for before everything else; the current folder, if none are given.
     """
 
     name: str
     label: str = ""  # the name, if empty
     options: Mapping[str, Any] = field(default_factory=dict)
+    folders: Sequence[str | Path] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or self.name)
         object.__setattr__(self, "options", dict(self.options))
+        folders = own_modules.absolute(self.folders) if self.own else ()
+        object.__setattr__(self, "folders", folders)
+
+    @property
+    def own(self) -> bool:
+        """Whether it is the user's own and not one of ``restive learners``."""
+        return ":" in self.name
+
+    @contextmanager
+    def at_home(self) -> Iterator[None]:
+        """A while in which its module finds what lies beside it, as a program of its own would."""
+        with own_modules.searched(self.folders):
+            yield
 
     def build(
         self, bandit: Bandit, horizon: int, delta: float, rng: np.random.Generator
     ) -> Learner:
-        if ":" not in self.name:
+        if not self.own:
             return make_learner(self.name, bandit, horizon, delta, rng, **self.options)
-        learner: Learner = _own(self.name)(bandit, horizon, delta, rng, **self.options)
+        make = own_modules.find(self.name, self.folders)
+        learner: Learner = make(bandit, horizon, delta, rng, **self.options)
         return learner
 
     def faults(self) -> list[Fault]:
         """Everything wrong with its name and its options."""
-        if ":" in self.name:
+        if self.own:
             return self._own_faults()
         entry = LEARNERS.get(self.name)
         if entry is None:
@@ -68,11 +84,13 @@ class Entrant:
         return faults
 
     def _own_faults(self) -> list[Fault]:
-        remedy = "Write module:function, of a module that Python finds."
+        places = " or ".join(map(str, self.folders))
+        remedy = f"Write module:function, of a module in {places}, or of one that is installed."
         try:
-            found = _own(self.name)
-        except (ImportError, AttributeError, ValueError) as error:
-            return [Fault("name", f"cannot be imported: {error}", self.name, remedy)]
+            found = own_modules.find(self.name, self.folders)
+        except Exception as error:  # whatever the module does when it is imported
+            words = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+            return [Fault("name", f"cannot be imported: {words}", self.name, remedy)]
         if not callable(found):
             return [Fault("name", "not a function", self.name, remedy)]
         try:
@@ -85,20 +103,27 @@ class Entrant:
     def to_dict(self) -> dict[str, Any]:
         """For JSON; a learner of the user's own has the hash of its source with it."""
         found = {"name": self.name, "label": self.label, "options": dict(self.options)}
-        if ":" in self.name:
-            found["sha256"] = _source_hash(self.name)
+        if self.own:
+            found["sha256"] = own_modules.source_hash(self.name, self.folders)
         return found
 
 
 def entrants_from(
-    given: Iterable[str | Entrant | Mapping[str, Any]],
+    given: Any, folder: Path | None = None
 ) -> tuple[tuple[Entrant, ...], list[Fault]]:
-    """Entrants from names, tables of an experiment file, or themselves; and all their faults."""
+    """Entrants from names, tables of an experiment file, or themselves; and all their faults.
+
+    folder: of the experiment file, beside which the user's own modules may lie.
+    """
     entrants: list[Entrant] = []
     faults: list[Fault] = []
-    for k, item in enumerate([given] if isinstance(given, str) else given):
+    single = isinstance(given, str | Mapping | Entrant)
+    if not single and not isinstance(given, Iterable):
+        remedy = 'Give names of restive learners, such as ["tied-sampling", "thompson"].'
+        return (), [Fault("learners", "not a list of learners", shown(given), remedy)]
+    for k, item in enumerate([given] if single else given):
         try:
-            entrant = _entrant(item)
+            entrant = _entrant(item, folder)
             faults += [fault.under(f"learners[{k}]") for fault in entrant.faults()]
             entrants.append(entrant)
         except ProblemError as error:
@@ -108,16 +133,20 @@ def entrants_from(
         if label in labels[:k]:
             remedy = "Give every learner a label of its own."
             faults.append(Fault(f"learners[{k}].label", "label used twice", shown(label), remedy))
+        if not any(c.isprintable() and not c.isspace() for c in label):
+            remedy = "Give a label with letters in it, or none: then it is the learner's name."
+            faults.append(Fault(f"learners[{k}].label", "blank label", ascii(label), remedy))
     if not entrants and not faults:
         faults.append(Fault("learners", "there are none", "", "Give at least one learner."))
     return tuple(entrants), faults
 
 
-def _entrant(item: Any) -> Entrant:
+def _entrant(item: Any, folder: Path | None) -> Entrant:
+    folders = () if folder is None else (folder, Path())
     if isinstance(item, Entrant):
         return item
     if isinstance(item, str):
-        return Entrant(item)
+        return Entrant(item, folders=folders)
     if not isinstance(item, Mapping):
         raise ProblemError([Fault("", "not a learner", shown(item), "Give its name.")])
     faults = []
@@ -134,18 +163,7 @@ def _entrant(item: Any) -> Entrant:
         faults.append(Fault("options", "not a table", shown(item["options"]), remedy))
     if faults:
         raise ProblemError(faults)
-    return Entrant(item["name"], item.get("label", ""), item.get("options", {}))
-
-
-def _own(name: str) -> Any:
-    module, _, function = name.partition(":")
-    return getattr(import_module(module), function)
-
-
-def _source_hash(name: str) -> str:
-    """Of the file the learner's module stands in; empty where there is none."""
-    file = getattr(import_module(name.partition(":")[0]), "__file__", None)
-    return sha256(Path(file).read_bytes()).hexdigest() if file else ""
+    return Entrant(item["name"], item.get("label", ""), item.get("options", {}), folders)
 
 
 def closest(word: str, known: Iterable[str]) -> str:

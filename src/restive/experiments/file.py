@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from restive.errors import Fault, ProblemError
-from restive.experiments.entrants import closest
-from restive.experiments.spec import Experiment, NamedProblem, inside, read_problem
+from restive.experiments.entrants import closest, entrants_from
+from restive.experiments.named import problems_in_file
+from restive.experiments.spec import Experiment
 from restive.file_model import shown
 from restive.files import read_document
-from restive.problems import GALLERY
 
 __all__ = ["experiment_from", "is_experiment", "load_experiment"]
 
 FIELDS = ("problems", "learners", "horizons", "runs", "seed", "delta")
-SOURCES = ("file", "gallery", "suite")
 
 
 def is_experiment(path: str | Path) -> bool:
@@ -54,15 +53,14 @@ def experiment_from(fields: Mapping[str, Any], folder: Path | None = None) -> Ex
         if key not in (*FIELDS, "command")
     ]
     try:
-        known["problems"] = named_problems(_listed(known.get("problems", [])), folder)
+        known["problems"] = problems_in_file(_listed(known.get("problems", [])), folder)
     except ProblemError as error:
         faults += error.faults
         known["problems"] = ()
-    for key in ("horizons", "learners"):
-        if key in known:
-            known[key] = [_whole(item) for item in _listed(known[key])]
-    for key in known.keys() & {"runs", "seed"}:
-        known[key] = _whole(known[key])
+    if "learners" in known:
+        entrants, wrong = entrants_from(known.pop("learners"), folder)
+        faults += wrong
+        known |= {} if wrong else {"learners": entrants}
     try:
         found = Experiment(**known, command=str(fields.get("command", "")))
     except ProblemError as error:
@@ -76,89 +74,5 @@ def experiment_from(fields: Mapping[str, Any], folder: Path | None = None) -> Ex
 _KNOWN = f"An experiment has {', '.join(FIELDS)}."
 
 
-def named_problems(items: Sequence[Any], folder: Path | None = None) -> list[NamedProblem]:
-    """Problems from paths, names of the gallery, names of suites, or tables that say which."""
-    found: list[NamedProblem] = []
-    faults: list[Fault] = []
-    for k, item in enumerate(items):
-        try:
-            found += _problems(item, folder or Path())
-        except ProblemError as error:
-            place = "" if folder is None else f"problems[{k}]"
-            faults += [inside(fault, place) for fault in error.faults]
-    if faults:
-        raise ProblemError(faults)
-    return found
-
-
-def _problems(item: Any, folder: Path) -> list[NamedProblem]:
-    if isinstance(item, str):
-        return _word(item, folder)
-    if not isinstance(item, Mapping) or sum(key in item for key in SOURCES) != 1:
-        remedy = "Give a path, or a table with one of file, gallery or suite."
-        raise ProblemError([Fault("", "not a problem", shown(item), remedy)])
-    allowed = (*SOURCES, "name", "parameters") if "gallery" in item else (*SOURCES, "name")
-    faults = [
-        Fault(key, "no such field", shown(item[key]), f"It may have {', '.join(allowed)}.")
-        for key in item
-        if key not in allowed
-    ]
-    source = next(key for key in SOURCES if key in item)
-    faults += [
-        Fault(key, "not a text", shown(item[key]), "Put it in quotation marks.")
-        for key in (source, "name")
-        if not isinstance(item.get(key, ""), str)
-    ]
-    if faults:
-        raise ProblemError(faults)
-    name = item.get("name", "")
-    if source == "file":
-        return [read_problem(folder / item["file"], name)]
-    if source == "suite":
-        return _suite(item["suite"])
-    return [_gallery(item["gallery"], name, item.get("parameters", {}))]
-
-
-def _word(word: str, folder: Path) -> list[NamedProblem]:
-    """A path if it looks like one or is one, else a name of the gallery or of a suite."""
-    if word.lower().endswith((".toml", ".json")) or (folder / word).exists():
-        return [read_problem(folder / word)]
-    return [_gallery(word, "", {})] if word in GALLERY else _suite(word)
-
-
-def _gallery(entry: str, name: str, parameters: Any) -> NamedProblem:
-    if entry not in GALLERY:
-        remedy = f"{closest(entry, GALLERY)}The gallery has {', '.join(GALLERY)}."
-        raise ProblemError([Fault("gallery", "not in the gallery", shown(entry), remedy)])
-    known = [one.name for one in GALLERY[entry].parameters]
-    given = parameters if isinstance(parameters, Mapping) else {"": parameters}
-    faults = [
-        Fault(f"parameters.{key}", f"{entry} has no such parameter", shown(value),
-              f"{closest(key, known)}Its parameters are {', '.join(known)}.")
-        for key, value in given.items()
-        if key not in known
-    ]  # fmt: skip
-    if faults:
-        raise ProblemError(faults)
-    return NamedProblem.of(name or entry, GALLERY[entry].builder(**given))
-
-
-def _suite(name: str) -> list[NamedProblem]:
-    from restive.suites import suite, suites
-
-    if name not in suites():
-        remedy = (
-            f"{closest(name, [*GALLERY, *suites()])}Give the path of a .toml or .json file, a "
-            f"problem of the gallery ({', '.join(GALLERY)}) or a suite ({', '.join(suites())})."
-        )
-        raise ProblemError([Fault(name, "no such problem", "", remedy)])
-    return [NamedProblem.of(key, bandit) for key, bandit in suite(name).items()]
-
-
 def _listed(value: Any) -> Any:
     return value if isinstance(value, list | tuple) else [value]
-
-
-def _whole(value: Any) -> Any:
-    """1e5 as the whole number it is; anything else is left for the check."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -11,10 +12,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from restive.errors import Fault, ProblemError
 from restive.experiments.cells import PLAN, Cell
 from restive.experiments.spec import canonical
 
-__all__ = ["Layout", "read_cell", "whole", "write_cell"]
+__all__ = ["Layout", "read_cell", "whole", "write_cell", "writing"]
 
 DRAFT = ".draft"  # suffix of files that are being written
 
@@ -101,13 +103,28 @@ def _checksum(body: Mapping[str, Any]) -> str:
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """A draft beside ``path`` that takes its place, on disk, only when everything went well."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}{DRAFT}")
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield draft
+            with open(draft, "rb+") as stream:
+                os.fsync(stream.fileno())
+            os.replace(draft, path)
+        finally:
+            with suppress(OSError):  # it was never made, or cannot be removed either
+                draft.unlink()
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Words for a disk that is full, or a folder that may not be written to."""
     try:
-        yield draft
-        with open(draft, "rb+") as stream:
-            os.fsync(stream.fileno())
-        os.replace(draft, path)
-    finally:
-        with suppress(FileNotFoundError):
-            draft.unlink()
+        yield
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        why = (error.strerror or str(error)).lower()
+        message = "no room is left there" if full else f"cannot be written: {why}"
+        remedy = "Make room" if full else "See that the folder can be written to"
+        rest = "what is finished is kept, and the same command goes on from there"
+        raise ProblemError([Fault(str(path), message, "", f"{remedy}: {rest}.")]) from None

@@ -6,8 +6,9 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from restive.errors import Fault, ProblemError
 
@@ -17,20 +18,30 @@ __all__ = ["alone"]
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
     """Hold the lock file ``path``, or say who does."""
-    with open(path, "a+", encoding="utf-8") as stream:
+    with _opened(path) as stream:
         if not _taken(stream.fileno()):
             stream.seek(0)
-            holder = stream.read().strip() or "another process"
+            holder = stream.read().decode(errors="replace").strip() or "another process"
             remedy = "Wait for it, or give another directory."
             message = "another comparison is writing there"
             raise ProblemError([Fault(str(path.parent), message, holder, remedy)])
-        stream.truncate(0)
-        stream.write(f"process {os.getpid()} on {socket.gethostname()}\n")
-        stream.flush()
+        with suppress(OSError):  # on a full disk it is held all the same
+            stream.truncate(0)
+            stream.write(f"process {os.getpid()} on {socket.gethostname()}\n".encode())
         try:
             yield
         finally:
-            stream.truncate(0)
+            with suppress(OSError):
+                stream.truncate(0)
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return open(path, "ab+", buffering=0)
+    except OSError as error:
+        message = f"cannot be written: {(error.strerror or str(error)).lower()}"
+        remedy = "See that the folder can be written to, or give another directory."
+        raise ProblemError([Fault(str(path), message, "", remedy)]) from None
 
 
 def _taken(descriptor: int) -> bool:

@@ -22,6 +22,9 @@ class Watcher:
     def finished(self, done: int, total: int, seconds_left: float | None) -> None:
         """One more is kept; the time left is None as long as nobody can know."""
 
+    def failed(self, learner: str, problem: str, horizon: int, run: int, error: str) -> None:
+        """A learner raised an exception; told once for all runs in which it is the same."""
+
     def notice(self, words: str) -> None:
         """Something that the user should know."""
 

@@ -14,9 +14,15 @@ from restive.bandit import Bandit
 from restive.errors import Fault, ProblemError
 from restive.experiments.cells import PLAN, Cell
 from restive.experiments.layout import Layout, read_cell
-from restive.experiments.results import Curves, Place, Results
+from restive.experiments.results import Curves, Failure, Place, Results
 from restive.experiments.spec import canonical
-from restive.experiments.store import keys_of, log_lines, logged_cells, read_description
+from restive.experiments.store import (
+    keys_of,
+    log_lines,
+    logged_cells,
+    logged_failures,
+    read_description,
+)
 from restive.file_model import bandit_from
 from restive.simulation.scoring import marks
 
@@ -43,6 +49,7 @@ class _Reader:
         self.layout = Layout(directory, self.problems)
         self._keys = keys_of(spec)
         self._spent = dict(logged_cells(self.layout.log))
+        self._failed = logged_failures(self.layout.log)
         self.bandits = {
             problem["name"]: bandit_from(problem["problem"], problem["name"])
             for problem in spec["problems"]
@@ -51,16 +58,19 @@ class _Reader:
 
     def results(self, partial: bool) -> Results:
         refusals: dict[Place, str] = {}
+        failures: dict[Place, Failure] = {}
         found: dict[Place, Curves] = {}
         for problem, horizon in product(self.problems, self.spec["horizons"]):
             groups = {name: self._runs(problem, name, horizon) for name in self.learners}
             for name, runs in groups.items():
-                if refused := next((run["refused"] for run in runs if "refused" in run), None):
+                if failure := self._failure((problem, name, horizon)):
+                    failures[problem, name, horizon] = failure
+                elif refused := next((run["refused"] for run in runs if "refused" in run), None):
                     refusals[problem, name, horizon] = refused
             playing = {
                 name: runs
                 for name, runs in groups.items()
-                if (problem, name, horizon) not in refusals
+                if not {(problem, name, horizon)} & (refusals.keys() | failures.keys())
             }
             shared = min((len(runs) for runs in playing.values()), default=0)
             for name, runs in playing.items():
@@ -71,7 +81,7 @@ class _Reader:
         return Results(
             self.problems, self.learners, tuple(self.spec["horizons"]), self.spec["runs"],
             self.spec["seed"], self.bandits, self.gains, _best_arms(self.bandits), refusals,
-            self._provenance(), self._command(), found,
+            self._provenance(), self._command(), found, failures,
         )  # fmt: skip
 
     def _read(self, cell: Cell) -> dict[str, Any] | None:
@@ -88,19 +98,37 @@ class _Reader:
             runs.append(found)
         return runs
 
+    def _failure(self, place: Place) -> Failure | None:
+        """The failed runs of a learner, beside those that went well; None if none failed."""
+        if not any(cell.place == place for cell in self._failed):
+            return None
+        cells = [Cell(*place, run) for run in range(self.spec["runs"])]
+        kept = {cell: found for cell in cells if (found := self._read(cell)) is not None}
+        failed = [cell for cell in cells if cell in self._failed and cell not in kept]
+        if not failed:
+            return None
+        played = {cell: found for cell, found in kept.items() if "refused" not in found}
+        good = self._curves(place, list(played.values()), list(played)) if played else None
+        numbers = tuple(cell.run for cell in failed)
+        return Failure(numbers, len(cells), self._failed[failed[0]], good)
+
     def _gain(self, problem: str) -> tuple[float, float, float]:
         found = self._read(Cell(problem, PLAN, 0, 0)) or {}
         if found.get("gain") is None:
             return nan, nan, nan
         return found["gain"], found["lower"], found["upper"]
 
-    def _curves(self, place: Place, runs: Sequence[Found]) -> Curves:
+    def _curves(
+        self, place: Place, runs: Sequence[Found], cells: Sequence[Cell] | None = None
+    ) -> Curves:
+        """Curves of these results, which are those of the first runs unless the cells are given."""
+        cells = cells or [Cell(*place, k) for k in range(len(runs))]
         times = marks(place[2])
         bandit = self.bandits[place[0]]
         rewards = np.array([run["rewards"] for run in runs])
         unknown = [nan] * len(times)
         gaps = [unknown if run["gap_regret"] is None else run["gap_regret"] for run in runs]
-        spent = [self._spent.get(Cell(*place, k), {}) for k in range(len(runs))]
+        spent = [self._spent.get(cell, {}) for cell in cells]
         return Curves(
             times,
             self.gains[place[0]][0] * times - rewards,

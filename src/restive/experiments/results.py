@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from restive.bandit import Bandit
 
-__all__ = ["Curves", "Place", "Results", "load_results"]
+__all__ = ["Curves", "Failure", "Place", "Results", "load_results"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,6 +37,22 @@ class Curves:
 
 
 @dataclass(frozen=True, eq=False)
+class Failure:
+    """Runs of one learner on one problem with one horizon, some of which raised an exception.
+
+    They are not among the results' curves, so that nobody takes those that went well for all.
+    """
+
+    failed: tuple[int, ...]  # numbers of the runs that failed, from 0
+    runs: int  # how many there should be
+    error: str  # what the first of them raised, in one line
+    good: Curves | None = field(default=None, repr=False)  # those that went well, if any did
+
+    def __str__(self) -> str:
+        return f"{len(self.failed)} of {self.runs} runs failed ({self.error})"
+
+
+@dataclass(frozen=True, eq=False)
 class Results:
     """An experiment's results; names and labels in the experiment's order."""
 
@@ -52,9 +68,10 @@ class Results:
     provenance: Mapping[str, Any]  # versions, machines, file hashes, times
     command: str  # that made it, as it was last given
     found: Mapping[Place, Curves] = field(repr=False)
+    failures: Mapping[Place, Failure] = field(default_factory=dict)  # learners with failed runs
 
     def curves(self, problem: str, learner: str, horizon: int) -> Curves | None:
-        """The runs of one learner; None if it refused the problem or is not finished."""
+        """The runs of one learner; None if it refused the problem, failed or is not finished."""
         return self.found.get((problem, learner, horizon))
 
     @property
@@ -69,7 +86,8 @@ def load_results(directory: str | Path, *, partial: bool = False) -> Results:
     """Read what ``restive compare`` left in a directory, finished or not.
 
     Without ``partial``, a learner with runs missing has no curves. With it, curves hold the first
-    runs that all learners of that problem and horizon have finished.
+    runs that all learners of that problem and horizon have finished. One with failed runs has none
+    either way; it is among the failures.
     """
     from restive.experiments.reading import read_results
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -28,22 +29,36 @@ def run_experiment(
     address: str = "",
     watcher: Watcher | None = None,
 ) -> Results:
-    """Run the cells that ``directory`` does not hold yet and return the results of all."""
+    """Run the cells that ``directory`` does not hold yet and return the results of all.
+
+    A learner that raises an exception does not stop the others: ``Results.failures`` tells of it.
+    """
     if faults := check_backend(backend, address, workers):
         raise ProblemError(faults)
-    watcher = watcher or Watcher()
+    silent, watcher = watcher is None, watcher or Watcher()
     store = Store(directory, experiment)
     with store.held():
         missing = _missing(store, watcher)
         if missing:
             store.forget_derived()
-            with opened(backend, address, workers) as pool:
+            with opened(backend, address, workers, len(missing)) as pool:
                 store.log_start(backend=backend, workers=pool.workers)
                 _Campaign(store, watcher, pool, missing).run()
             store.log("end")
         results = load_results(directory)
         write_derived(results, store.layout)
+    if results.failures and silent:
+        _warn(results, store.layout.log)
     return results
+
+
+def _warn(results: Results, log: Path) -> None:
+    """For those who watch nothing: failed runs must not go unnoticed."""
+    words = "; ".join(
+        f"{place[1]} on {place[0]}: {failure}" for place, failure in results.failures.items()
+    )
+    where = f"The tracebacks are in {log}; running it again tries them again."
+    warnings.warn(f"{words}. {where}", RuntimeWarning, stacklevel=4)
 
 
 def _missing(store: Store, watcher: Watcher) -> dict[Cell, Job]:
@@ -69,6 +84,7 @@ class _Campaign:
     ) -> None:
         self.store, self.watcher, self.pool, self.missing = store, watcher, pool, missing
         self.pace = Pace(missing)
+        self.told: set[tuple[tuple[str, str, int], str]] = set()
         for cell, entry in logged_cells(store.layout.log):  # what earlier cells took
             self.pace.add(cell, entry.get("seconds", 0.0))
 
@@ -100,13 +116,23 @@ class _Campaign:
 
     def _keep(self, outcome: Outcome) -> None:
         if outcome.error:
-            self.store.log("failed", cell=list(outcome.cell), traceback=outcome.error)
-            raise _failure(outcome, self.store.layout.log)
-        self.store.keep(outcome)
+            self.store.log_failure(outcome)
+            if not outcome.failure:
+                raise _error(outcome, self.store.layout.log)
+            self._tell_failure(outcome)
+        else:
+            self.store.keep(outcome)
+            self.pace.add(outcome.cell, outcome.spent["seconds"])
         del self.missing[outcome.cell]
-        self.pace.add(outcome.cell, outcome.spent["seconds"])
         self.pace.done(outcome.cell)
         self._report(self.watcher.finished)
+
+    def _tell_failure(self, outcome: Outcome) -> None:
+        """At once, but one like it on the same problem only once."""
+        cell = outcome.cell
+        if (cell.place, outcome.failure) not in self.told:
+            self.told.add((cell.place, outcome.failure))
+            self.watcher.failed(cell.learner, cell.problem, cell.horizon, cell.run, outcome.failure)
 
     def _report(self, tell: Callable[[int, int, float | None], None]) -> None:
         total = self.store.experiment.cells
@@ -132,8 +158,8 @@ def _guarded(results: Iterator[list[Outcome]]) -> Generator[list[Outcome] | Exce
         yield error
 
 
-def _failure(outcome: Outcome, log: Path) -> RestiveError:
-    """For what should not happen: a bug here, or in a learner of the user's own."""
+def _error(outcome: Outcome, log: Path) -> RestiveError:
+    """For what no learner did: workers of other versions, or a bug here."""
     cell, last = outcome.cell, outcome.error.strip().splitlines()[-1]
     who = "the plan" if cell.learner == PLAN else cell.learner
     return RestiveError(

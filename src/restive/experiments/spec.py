@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from hashlib import sha256
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from restive.bandit import Bandit
 from restive.errors import Fault, ProblemError
 from restive.experiments.entrants import Entrant, entrants_from
+from restive.experiments.named import NamedProblem, Problems, problems_from
 from restive.file_model import shown
-from restive.files import dump_problem, load_problem
 
 if TYPE_CHECKING:
     from restive.experiments.progress import Watcher
@@ -23,35 +23,18 @@ if TYPE_CHECKING:
 __all__ = ["Entrant", "Experiment", "NamedProblem", "canonical", "compare"]
 
 DEFAULT_LEARNERS = ("tied-sampling", "tied-ucrl", "colored-ucrl2", "thompson", "best-arm")
-LONGEST = 10**12
+LONGEST = 10**12  # steps
 MOST_RUNS = 10**6
 
-Problems = Mapping[str, Bandit] | Bandit | str | Path | Sequence["Bandit | str | Path"]
-
-
-@dataclass(frozen=True)
-class NamedProblem:
-    """A problem under the name it has in this experiment."""
-
-    name: str
-    bandit: Bandit
-    sha256: str  # of the file it was read from, or of the file it would be written to
-
-    @classmethod
-    def of(cls, name: str, bandit: Bandit, data: bytes | None = None) -> NamedProblem:
-        written = dump_problem(bandit).encode() if data is None else data
-        return cls(name, bandit, sha256(written).hexdigest())
-
-    def to_dict(self) -> dict[str, Any]:
-        whole = json.loads(dump_problem(self.bandit, "json"))
-        return {"name": self.name, "sha256": self.sha256, "problem": whole}
+Count = SupportsIndex | float
 
 
 @dataclass(frozen=True, init=False)
 class Experiment:
     """Learners to compare: each plays each problem, for each horizon, ``runs`` times.
 
-    problems: bandits by name, or bandits and paths of problem files.
+    problems: bandits by name; or bandits, paths of problem files, names of the gallery and of
+    suites, one or several.
     learners: names, or Entrants with options and labels of their own.
     Run r of a problem and horizon shows every learner the same world. Every number follows from
     the seed and from the names in its own cell, so that adding a problem, a learner, a horizon or
@@ -73,20 +56,21 @@ class Experiment:
     def __init__(
         self,
         problems: Problems | Sequence[NamedProblem],
-        learners: Iterable[str | Entrant | Mapping[str, Any]] = DEFAULT_LEARNERS,
-        horizons: SupportsIndex | Iterable[SupportsIndex] = 100_000,
-        runs: int = 20,
-        seed: int = 0,
+        learners: str | Entrant | Iterable[str | Entrant | Mapping[str, Any]] = DEFAULT_LEARNERS,
+        horizons: Count | str | Iterable[Count | str] = 100_000,
+        runs: Count = 20,
+        seed: Count = 0,
         delta: float = 0.05,
         command: str = "",
     ) -> None:
-        named, faults = _named_problems(problems)
+        named, faults = problems_from(problems)
         entrants, more = entrants_from(learners)
         steps, wrong = _horizons(horizons)
-        faults += more + wrong + _check_numbers(runs, seed, delta)
+        count, start = whole_number(runs), whole_number(seed)
+        faults += more + wrong + _check_numbers(count, start, delta)
         if faults:
             raise ProblemError(faults)
-        values = (named, entrants, steps, int(runs), int(seed), float(delta), command)
+        values = (named, entrants, steps, int(count), int(start), float(delta), command)
         for name, value in zip(self.__dataclass_fields__, values, strict=True):
             object.__setattr__(self, name, value)
 
@@ -128,10 +112,10 @@ class Experiment:
 def compare(
     problems: Problems,
     directory: str | Path,
-    learners: Iterable[str | Entrant | Mapping[str, Any]] = DEFAULT_LEARNERS,
-    horizons: SupportsIndex | Iterable[SupportsIndex] = 100_000,
-    runs: int = 20,
-    seed: int = 0,
+    learners: str | Entrant | Iterable[str | Entrant | Mapping[str, Any]] = DEFAULT_LEARNERS,
+    horizons: Count | str | Iterable[Count | str] = 100_000,
+    runs: Count = 20,
+    seed: Count = 0,
     delta: float = 0.05,
     **where: Any,
 ) -> Results:
@@ -147,65 +131,10 @@ def canonical(value: Any) -> bytes:
     return (json.dumps(value, indent=1, sort_keys=True, allow_nan=False) + "\n").encode()
 
 
-def _named_problems(
-    given: Problems | Sequence[NamedProblem],
-) -> tuple[tuple[NamedProblem, ...], list[Fault]]:
-    if isinstance(given, Mapping):
-        pairs = [NamedProblem.of(name, bandit) for name, bandit in given.items()]
-        return tuple(pairs), _check_names(pairs)
-    single = isinstance(given, Bandit | str | Path)
-    items: list[Any] = [given] if single else list(given)  # type: ignore[arg-type]
-    named: list[NamedProblem] = []
-    faults: list[Fault] = []
-    for k, item in enumerate(items):
-        try:
-            named.append(_named(k, item))
-        except ProblemError as error:
-            faults += error.faults
-    return tuple(named), faults + _check_names(named)
-
-
-def _named(number: int, item: Any) -> NamedProblem:
-    if isinstance(item, NamedProblem):
-        return item
-    if isinstance(item, Bandit):
-        return NamedProblem.of(item.name or f"problem {number + 1}", item)
-    if isinstance(item, str | Path):
-        return read_problem(Path(item))
-    remedy = "Give a Bandit or the path of a problem file."
-    raise ProblemError([Fault(f"problems[{number}]", "not a problem", shown(item), remedy)])
-
-
-def read_problem(path: Path, name: str = "") -> NamedProblem:
-    """A problem file under its own name without the suffix, or another one."""
-    try:
-        bandit = load_problem(path)
-        return NamedProblem.of(name or path.stem, bandit, path.read_bytes())
-    except ProblemError as error:
-        raise ProblemError([inside(fault, str(path)) for fault in error.faults]) from None
-
-
-def inside(fault: Fault, place: str) -> Fault:
-    """The fault with the file or entry it is in before its path, unless the path says so."""
-    named = fault.path.startswith(place)
-    return fault if named else replace(fault, path=": ".join(filter(None, (place, fault.path))))
-
-
-def _check_names(problems: Sequence[NamedProblem]) -> list[Fault]:
-    if not problems:
-        return [Fault("problems", "there are none", "", "Give at least one problem.")]
-    names = [problem.name for problem in problems]
-    remedy = "Give every problem a name of its own."
-    return [
-        Fault(f"problems[{k}]", "name used twice" if name else "empty name", shown(name), remedy)
-        for k, name in enumerate(names)
-        if not name or name in names[:k]
-    ]
-
-
 def _horizons(given: Any) -> tuple[tuple[int, ...], list[Fault]]:
-    items = list(given) if isinstance(given, Iterable) else [given]
-    remedy = f"Give whole numbers of steps from 1 to {LONGEST:.0e}."
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    items = [read_steps(item) for item in (given if several else [given])]
+    remedy = "Give whole numbers of steps from 1 to 1e12, such as 1e5."
     if not items:
         return (), [Fault("horizons", "there are none", "", remedy)]
     faults, steps = [], []
@@ -230,6 +159,29 @@ def _check_numbers(runs: Any, seed: Any, delta: Any) -> list[Fault]:
         remedy = "Give a probability above 0 and below 1, such as 0.05."
         faults.append(Fault("delta", "not a probability", shown(delta), remedy))
     return faults
+
+
+def read_steps(value: Any) -> Any:
+    """A number of steps, also as the command line takes it: "1000", "1e6"; else the value itself.
+
+    >>> read_steps("1e6"), read_steps(1e3), read_steps("many")
+    (1000000, 1000, 'many')
+    """
+    if not isinstance(value, str):
+        return whole_number(value)
+    try:
+        number = Decimal(value.strip())
+    except InvalidOperation:
+        return value
+    # the size is looked at first: 1e999999999 would fill the memory as an integer
+    within = number.is_finite() and -LONGEST <= number <= LONGEST
+    return int(number) if within and number == int(number) else value
+
+
+def whole_number(value: Any) -> Any:
+    """1e5 as the whole number it is; anything else is left for the check."""
+    whole = isinstance(value, Real) and hasattr(value, "is_integer") and value.is_integer()
+    return int(value) if whole and not isinstance(value, bool) else value
 
 
 def _whole(value: Any, low: int, high: int) -> bool:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from restive.errors import Fault, ProblemError
-from restive.experiments.cells import PLAN, Cell, Job, Outcome, versions
-from restive.experiments.layout import Layout, read_cell, whole, write_cell
+from restive.experiments.cells import PLAN, SOURCES, Cell, Job, Outcome, versions
+from restive.experiments.layout import Layout, read_cell, whole, write_cell, writing
 from restive.experiments.lock import alone
 from restive.experiments.spec import Experiment, canonical
 from restive.file_model import shown
@@ -26,10 +26,12 @@ __all__ = [
     "keys_of",
     "log_lines",
     "logged_cells",
+    "logged_failures",
     "read_description",
 ]
 
 FORMAT = 1
+CHANGED = "the Python files of restive have changed since, and with them perhaps the results"
 OURS = {"experiment.json", "log.jsonl", ".lock", "curves.csv", "summary.json", "cells", "plans"}
 
 
@@ -46,11 +48,13 @@ class Store:
         """Take the directory, make it this experiment's, and give it back in the end."""
         root = self.layout.root
         _check_folder(root)
-        root.mkdir(parents=True, exist_ok=True)
+        with writing(root):
+            root.mkdir(parents=True, exist_ok=True)
         with alone(self.layout.lock):
             self._claim()
             for draft in list(self.layout.drafts()):
-                draft.unlink(missing_ok=True)
+                with writing(draft):
+                    draft.unlink(missing_ok=True)
             yield
 
     def _claim(self) -> None:
@@ -72,10 +76,15 @@ class Store:
         self.log("cell", cell=list(cell), **outcome.spent)
         write_cell(self.layout.cell(cell), self._keys(cell), cell, outcome.result)
 
+    def log_failure(self, outcome: Outcome) -> None:
+        """Log what a cell raised; it stays missing, so that it is tried again."""
+        error = outcome.failure or outcome.error.strip().splitlines()[-1]
+        self.log("failed", cell=list(outcome.cell), error=error, traceback=outcome.error)
+
     def log(self, event: str, **facts: Any) -> None:
         """Append a line to the log, after whatever a killed process left of its last one."""
         entry = {"event": event, "at": datetime.now(UTC).isoformat(timespec="seconds"), **facts}
-        with open(self.layout.log, "ab+") as stream:
+        with writing(self.layout.log), open(self.layout.log, "ab+") as stream:
             if stream.tell() and not _ends_line(stream):
                 stream.write(b"\n")
             stream.write(json.dumps(entry).encode() + b"\n")
@@ -93,7 +102,8 @@ class Store:
     def forget_derived(self) -> None:
         """Remove what was computed from cells of which there will now be more."""
         for path in (self.layout.curves, self.layout.summary):
-            path.unlink(missing_ok=True)
+            with writing(path):
+                path.unlink(missing_ok=True)
 
 
 def described(experiment: Experiment) -> dict[str, Any]:
@@ -155,6 +165,8 @@ def check_same(present: Mapping[str, Any], wanted: Mapping[str, Any], root: Path
             continue
         for path, old, new in _differences(key, present.get(key), wanted[key]):
             message = f"differs from the experiment in {root}, which has {shown(old)}"
+            if path == f"versions.{SOURCES}":
+                message = f"{CHANGED}; {root} was made with those of hash {shown(old)}"
             faults.append(Fault(path, message, shown(new), remedy))
     if faults:
         raise ProblemError(faults)
@@ -215,6 +227,15 @@ def logged_cells(path: Path) -> Iterator[tuple[Cell, dict[str, Any]]]:
     for entry in log_lines(path):
         if entry.get("event") == "cell" and len(entry.get("cell", ())) == 4:
             yield Cell(*entry["cell"]), entry
+
+
+def logged_failures(path: Path) -> dict[Cell, str]:
+    """What failed cells raised the last time; some may have been run since."""
+    return {
+        Cell(*entry["cell"]): str(entry.get("error", ""))
+        for entry in log_lines(path)
+        if entry.get("event") == "failed" and len(entry.get("cell", ())) == 4
+    }
 
 
 def _ends_line(stream: Any) -> bool:

@@ -57,13 +57,22 @@ def suites() -> list[str]:
     return sorted(path.parent.name for path in HOME.glob(f"*/{MANIFEST}"))
 
 
+def folder_name(name: str) -> str:
+    """The name of a suite as its folder has it, from that or from how papers cite it.
+
+    >>> folder_name("restive-suite v1")
+    'restive-suite-v1'
+    """
+    return "-".join(name.split())
+
+
 @lru_cache
 def describe(name: str) -> Suite:
     """What is in a suite, from its manifest."""
-    if name not in suites():
+    if folder_name(name) not in suites():
         remedy = f"There is {', '.join(suites())}."
         raise ProblemError([Fault("suite", "no such suite", repr(name), remedy)])
-    raw: dict[str, Any] = json.loads((HOME / name / MANIFEST).read_text("utf-8"))
+    raw: dict[str, Any] = json.loads((HOME / folder_name(name) / MANIFEST).read_text("utf-8"))
     listed = (Listed(**(one | {"states": tuple(one["states"])})) for one in raw["problems"])
     return Suite(raw["suite"], raw["citation"], raw["description"], tuple(listed))
 
@@ -90,7 +99,7 @@ def suite_files(name: str) -> dict[str, str]:
     """The problem files of a suite, by file name, as they were frozen."""
     texts = {}
     for one in describe(name).problems:
-        path = HOME / name / one.file
+        path = HOME / folder_name(name) / one.file
         data = path.read_bytes()
         if sha256(data).hexdigest() != one.sha256:
             remedy = "Install restive anew: a suite must not change."

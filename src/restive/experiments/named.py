@@ -1,0 +1,201 @@
+"""The problems of an experiment: files, bandits, names of the gallery and of suites."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from restive.bandit import Bandit
+from restive.errors import Fault, ProblemError
+from restive.experiments.entrants import closest
+from restive.file_model import shown
+from restive.files import dump_problem, load_problem
+from restive.problems import GALLERY
+
+__all__ = ["NamedProblem", "Problems", "problems_from", "problems_in_file"]
+
+SOURCES = ("file", "gallery", "suite")
+
+Problems = Mapping[str, Bandit] | Bandit | str | Path | Sequence["Bandit | str | Path"]
+
+
+@dataclass(frozen=True)
+class NamedProblem:
+    """A problem under the name it has in this experiment."""
+
+    name: str
+    bandit: Bandit
+    sha256: str  # of the file it was read from, or of the file it would be written to
+
+    @classmethod
+    def of(cls, name: str, bandit: Bandit, data: bytes | None = None) -> NamedProblem:
+        written = dump_problem(bandit).encode() if data is None else data
+        return cls(name, bandit, sha256(written).hexdigest())
+
+    def to_dict(self) -> dict[str, Any]:
+        whole = json.loads(dump_problem(self.bandit, "json"))
+        return {"name": self.name, "sha256": self.sha256, "problem": whole}
+
+
+def problems_from(given: Any) -> tuple[tuple[NamedProblem, ...], list[Fault]]:
+    """Problems as Python gives them, see ``Experiment``; and all their faults."""
+    if isinstance(given, Mapping):
+        found, faults = _by_name(given)
+        return found, faults or _check_names(found)
+    single = isinstance(given, Bandit | NamedProblem | str | Path)
+    if not single and not isinstance(given, Iterable):
+        return (), [Fault("problems", "not a problem", shown(given), REMEDY)]
+    named: list[NamedProblem] = []
+    faults = []
+    for k, item in enumerate([given] if single else given):
+        try:
+            named += _given(k, item)
+        except ProblemError as error:
+            faults += [inside(fault, "" if single else f"problems[{k}]") for fault in error.faults]
+    # a problem that could not be read is one fault, not also that there are none
+    more = _check_names(named) if named or not faults else []
+    return tuple(named), faults + more
+
+
+REMEDY = "Give a Bandit, the path of a problem file, or a name of the gallery or of a suite."
+
+
+def _by_name(given: Mapping[Any, Any]) -> tuple[tuple[NamedProblem, ...], list[Fault]]:
+    faults = []
+    for name, bandit in given.items():
+        place = f"problems[{shown(name)}]"
+        if not isinstance(name, str):
+            faults.append(Fault(place, "not a name", shown(name), "Give a text as its name."))
+        if not isinstance(bandit, Bandit):
+            remedy = "Give a Bandit; restive.load_problem(path) reads one from a file."
+            faults.append(Fault(place, "not a problem", shown(bandit), remedy))
+    if faults:
+        return (), faults
+    return tuple(NamedProblem.of(name, bandit) for name, bandit in given.items()), []
+
+
+def _given(number: int, item: Any) -> list[NamedProblem]:
+    if isinstance(item, NamedProblem):
+        return [item]
+    if isinstance(item, Bandit):
+        return [NamedProblem.of(item.name or f"problem {number + 1}", item)]
+    if isinstance(item, Path):
+        return [read_problem(item)]
+    if isinstance(item, str):
+        return _word(item, Path())
+    raise ProblemError([Fault("", "not a problem", shown(item), REMEDY)])
+
+
+def problems_in_file(items: Sequence[Any], folder: Path | None = None) -> list[NamedProblem]:
+    """Problems from paths, names of the gallery, names of suites, or tables that say which."""
+    found: list[NamedProblem] = []
+    faults: list[Fault] = []
+    for k, item in enumerate(items):
+        try:
+            found += _problems(item, folder or Path())
+        except ProblemError as error:
+            place = "" if folder is None else f"problems[{k}]"
+            faults += [inside(fault, place) for fault in error.faults]
+    if faults:
+        raise ProblemError(faults)
+    return found
+
+
+def _problems(item: Any, folder: Path) -> list[NamedProblem]:
+    if isinstance(item, str):
+        return _word(item, folder)
+    if not isinstance(item, Mapping) or sum(key in item for key in SOURCES) != 1:
+        remedy = "Give a path, or a table with one of file, gallery or suite."
+        raise ProblemError([Fault("", "not a problem", shown(item), remedy)])
+    allowed = (*SOURCES, "name", "parameters") if "gallery" in item else (*SOURCES, "name")
+    faults = [
+        Fault(key, "no such field", shown(item[key]), f"It may have {', '.join(allowed)}.")
+        for key in item
+        if key not in allowed
+    ]
+    source = next(key for key in SOURCES if key in item)
+    faults += [
+        Fault(key, "not a text", shown(item[key]), "Put it in quotation marks.")
+        for key in (source, "name")
+        if not isinstance(item.get(key, ""), str)
+    ]
+    if faults:
+        raise ProblemError(faults)
+    name = item.get("name", "")
+    if source == "file":
+        return [read_problem(folder / item["file"], name)]
+    if source == "suite":
+        return _suite(item["suite"])
+    return [_gallery(item["gallery"], name, item.get("parameters", {}))]
+
+
+def _word(word: str, folder: Path) -> list[NamedProblem]:
+    """A path if it looks like one or is one, else a name of the gallery or of a suite."""
+    if word.lower().endswith((".toml", ".json")) or (folder / word).exists():
+        return [read_problem(folder / word)]
+    return [_gallery(word, "", {})] if word in GALLERY else _suite(word)
+
+
+def _gallery(entry: str, name: str, parameters: Any) -> NamedProblem:
+    if entry not in GALLERY:
+        remedy = f"{closest(entry, GALLERY)}The gallery has {', '.join(GALLERY)}."
+        raise ProblemError([Fault("gallery", "not in the gallery", shown(entry), remedy)])
+    known = [one.name for one in GALLERY[entry].parameters]
+    given = parameters if isinstance(parameters, Mapping) else {"": parameters}
+    faults = [
+        Fault(f"parameters.{key}", f"{entry} has no such parameter", shown(value),
+              f"{closest(key, known)}Its parameters are {', '.join(known)}.")
+        for key, value in given.items()
+        if key not in known
+    ]  # fmt: skip
+    if faults:
+        raise ProblemError(faults)
+    return NamedProblem.of(name or entry, GALLERY[entry].builder(**given))
+
+
+def _suite(name: str) -> list[NamedProblem]:
+    from restive.suites import folder_name, suite, suites
+
+    if folder_name(name) not in suites():
+        remedy = (
+            f"{closest(name, [*GALLERY, *suites()])}Give the path of a .toml or .json file, a "
+            f"problem of the gallery ({', '.join(GALLERY)}) or a suite ({', '.join(suites())})."
+        )
+        raise ProblemError([Fault(name, "no such problem", "", remedy)])
+    return [NamedProblem.of(key, bandit) for key, bandit in suite(name).items()]
+
+
+def read_problem(path: Path, name: str = "") -> NamedProblem:
+    """A problem file under its own name without the suffix, or another one."""
+    try:
+        bandit = load_problem(path)
+        return NamedProblem.of(name or path.stem, bandit, path.read_bytes())
+    except ProblemError as error:
+        raise ProblemError([inside(fault, str(path)) for fault in error.faults]) from None
+
+
+def inside(fault: Fault, place: str) -> Fault:
+    """The fault with the file or entry it is in before its path, unless the path says so."""
+    named = fault.path.startswith(place)
+    return fault if named else replace(fault, path=": ".join(filter(None, (place, fault.path))))
+
+
+def _check_names(problems: Sequence[NamedProblem]) -> list[Fault]:
+    if not problems:
+        return [Fault("problems", "there are none", "", "Give at least one problem.")]
+    names = [problem.name for problem in problems]
+    remedy = "Give every problem a name of its own."
+    return [
+        Fault(f"problems[{k}]", "blank name" if _blank(name) else "name used twice", shown(name),
+              remedy)
+        for k, name in enumerate(names)
+        if _blank(name) or name in names[:k]
+    ]  # fmt: skip
+
+
+def _blank(name: str) -> bool:
+    return not any(c.isprintable() and not c.isspace() for c in name)
