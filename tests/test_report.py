@@ -172,13 +172,19 @@ def test_learners_that_nothing_tells_apart_are_said_to_be_so():
     assert [cell["best"] or cell["tied"] for cell in cells] == [True, True]
 
 
-def test_times_are_means_over_all_runs():
+def test_times_are_medians_over_all_runs():
+    """As on the screen: the first run of a learner may have to compile."""
     results = small()
+    results.curves("channels", "b", 1000).seconds[0] = 60.0
     rows = {row["learner"]: row for row in facts.times(results, 1000)}
     for name, row in rows.items():
         curves = [results.curves(problem, name, 1000) for problem in results.problems]
-        assert row["seconds"] == pytest.approx(np.mean([c.seconds for c in curves]))
-        assert row["playing"] + row["planning"] == pytest.approx(row["seconds"])
+        assert row["seconds"] == pytest.approx(np.median([c.seconds for c in curves]))
+        planning = [c.planning_seconds for c in curves]
+        assert row["planning"] == pytest.approx(np.median(planning))
+        playing = [c.seconds - c.planning_seconds for c in curves]
+        assert row["playing"] == pytest.approx(np.median(playing))
+        assert row["seconds"] < 1
         assert row["per_step"] == pytest.approx(1e3 * row["seconds"])
     assert list(rows) == sorted(rows, key=lambda name: rows[name]["seconds"])
 

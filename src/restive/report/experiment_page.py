@@ -49,6 +49,7 @@ def experiment_page(bands: Bands, summary: Summary) -> str:
         "regret": _first_regret(panels),
         "learners": facts.learner_styles(results),
         "horizons": horizons,
+        "longest": words.longest(results),
         "overviews": {h: facts.overview(results, summary, h) for h in horizons},
         "problems": [_problem(results, summary, p, panels[p]) for p in results.problems],
         "times": {h: facts.times(results, h) for h in horizons},
@@ -91,7 +92,7 @@ def _data(context: dict[str, Any], panels: dict[str, Any]) -> Markup:
     data = {
         "regret": context["regret"],
         "words": words.REGRET_NAMES,
-        "horizons": context["horizons"],
+        "horizon": context["longest"],
         "learners": context["learners"],
         "problems": [
             {"name": name, "panels": {str(h): panel for h, panel in found.items() if panel}}
@@ -107,7 +108,7 @@ def _data(context: dict[str, Any], panels: dict[str, Any]) -> Markup:
 def _problem(
     results: Results, summary: Summary, name: str, panels: dict[int, Any]
 ) -> dict[str, Any]:
-    bandit, shown = results.bandits[name], next((p for p in reversed(panels.values()) if p), None)
+    bandit, shown = results.bandits[name], _still_panel(panels)
     regret = next(iter(shown["regrets"]), "gap") if shown else "gap"
     still = None
     if shown and regret in shown["regrets"]:
@@ -115,12 +116,19 @@ def _problem(
     return {
         "name": name,
         "intro": words.intro(results, name),
+        "ranked_by": words.ranked_by(results, name),
         "still": still,
         "started": shown is not None,
         "tables": {h: facts.ranking(results, summary, name, h) for h in results.horizons},
         "arms": [one | {"picture": chain_picture(one["arm"])} for one in facts.arms(bandit)],
         "policy": _policy(bandit),
     }
+
+
+def _still_panel(panels: dict[int, Any]) -> Any:
+    """The panel with the longest horizon among those that are there."""
+    there = [horizon for horizon, panel in panels.items() if panel]
+    return panels[max(there)] if there else None
 
 
 def _policy(bandit: Bandit) -> dict[str, Any]:

@@ -5,7 +5,7 @@
   const root = document.documentElement;
   const data = JSON.parse(document.getElementById("data").textContent);
   const state = { regret: data.regret, centre: "mean", scale: "log", bands: true,
-                  horizon: data.horizons[data.horizons.length - 1], hidden: new Set(), raised: -1 };
+                  horizon: data.horizon, hidden: new Set(), raised: -1 };
   const charts = [];
 
   const make = (name, attributes, parent) => {
