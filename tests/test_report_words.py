@@ -202,3 +202,19 @@ def test_two_points_have_no_growth():
     assert np.isfinite(
         summarize(one_problem(horizons=(20,))).entry("example 3", "a", 20).slope.value
     )
+
+
+# --- failures
+
+
+def test_failed_runs_are_told_beside_their_learner():
+    found = only(results(), lambda place: place[:2] != ("channels", "b"))
+    why = "2 of 8 runs failed (OverflowError: boom)"
+    object.__setattr__(found, "failures", {("channels", "b", 1000): why})
+    summary = summarize(found)
+    rows = facts.ranking(found, summary, "channels", 1000)
+    assert [(row["learner"], row["stopped"]) for row in rows] == [("a", ""), ("b", why)]
+    cells = {row["learner"]: row["cells"][1] for row in facts.overview(found, summary, 1000)}
+    assert (cells["b"]["text"], cells["b"]["why"]) == ("failed", why)
+    assert why in page_of(found)
+    assert f"b: {why}" in experiment_markdown(found, summary, {})

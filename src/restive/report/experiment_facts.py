@@ -58,7 +58,26 @@ def ranking(results: Results, summary: Summary, problem: str, horizon: int) -> l
         row["p"] = {"text": chance(p_value), "value": f"{p_value:.6g}" if versus else ""}
         row["best"] = entry.learner == best
         rows.append(row)
-    return rows
+    return [*rows, *_failed(results, summary, problem, horizon)]
+
+
+def failure(results: Results, place: tuple[str, str, int]) -> str:
+    """How many runs of a learner failed, and why; nothing if none did."""
+    failures: Mapping[Any, object] = getattr(results, "failures", {})
+    return str(failures[place]) if place in failures else ""
+
+
+def _failed(results: Results, summary: Summary, problem: str, horizon: int) -> list[dict[str, Any]]:
+    """Rows of learners with failed runs, which have no numbers that can be compared."""
+    told = summary.yardsticks
+    return [
+        {"rank": None, "learner": name, "index": k, "told": name in told, "refusal": why,
+         "stopped": why, "best": False, "p": {"text": ""}}
+        | dict.fromkeys(("mean", "median", "difference", "slope", "plain", "weak"), _nothing())
+        for k, name in enumerate(results.learners)
+        if (why := failure(results, (problem, name, horizon)))
+        and summary.entry(problem, name, horizon) is None
+    ]  # fmt: skip
 
 
 def _nothing() -> Cell:
@@ -79,6 +98,7 @@ def _ranked(results: Results, entry: Entry, told: Collection[str]) -> dict[str, 
         "index": results.learners.index(entry.learner),
         "told": entry.learner in told,
         "refusal": entry.refusal,
+        "stopped": f"did not run: {entry.refusal}" if entry.refusal else "",
         "runs": entry.runs,
         "mean": _cell(finals["gap_regret"].mean),
         "median": _cell(finals["gap_regret"].median),
@@ -118,9 +138,11 @@ def _overview_cell(
     problem, learner, horizon = place
     entry = summary.entry(problem, learner, horizon)
     if entry is None or entry.rank is None:
-        why = entry.refusal if entry else "not finished"
-        return {"text": "refused" if entry else "", "value": "", "rank": None, "level": 0.0,
-                "best": False, "tied": False, "why": why}  # fmt: skip
+        failed = failure(results, place)
+        why = entry.refusal if entry else failed or "not finished"
+        text = "refused" if entry else "failed" if failed else ""
+        return {"text": text, "value": "", "rank": None, "level": 0.0, "best": False,
+                "tied": False, "why": why}  # fmt: skip
     planned = isfinite(results.gains[problem][0])
     measure: Measure = summary.measure if planned else "weak_regret"
     value = entry.final[measure].mean.value

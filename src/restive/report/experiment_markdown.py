@@ -84,8 +84,8 @@ def _ranking(
              "corrected p", "growth exponent", "mean plain regret", "mean weak regret"]  # fmt: skip
     yield from _table(heads, (_ranked(row) for row in rows), 1)
     for row in rows:
-        if row["refusal"]:
-            yield from ("", f"{_safe(row['learner'])} did not run: {_safe(row['refusal'])}")
+        if row["stopped"]:
+            yield from ("", f"{_safe(row['learner'])}: {_safe(row['stopped'])}")
 
 
 def _ranked(row: Mapping[str, Any]) -> list[str]:
