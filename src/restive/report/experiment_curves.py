@@ -144,7 +144,7 @@ def _code(value: float | None) -> str:
     """Sign, power of ten and four digits as a number of three digits to the base 85.
 
     >>> [_code(value) for value in (None, 0, 1e-6, -2.5)]
-    ['!!!', '!!#', '!!$', 'ROl']
+    ['!!!', '!!#', '!!$', 'X$z']
     """
     number = 0 if value is None else 1
     if value and abs(value) >= 10.0**LOWEST:
