@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import pytest
 from typer.testing import CliRunner
 
 from restive.cli import app
@@ -157,6 +158,46 @@ def test_pages_say_what_was_found(monkeypatch, tmp_path):
     assert "<script" not in html
     assert "http" not in html
     assert "1 hold, 1 fail" in done.stdout
+
+
+def test_a_part_of_the_paper_is_not_taken_for_all_of_it(tmp_path):
+    done = restive("--quick", "--only", "primes,example-4", "--out", str(tmp_path))
+    assert done.exit_code == 0, done.output
+    said = f"2 of {len(catalogue.CLAIMS)} claims: 2 hold"
+    assert said in " ".join(done.stdout.split())
+    for name in ("paper.md", "paper.html"):
+        text = (tmp_path / name).read_text("utf-8")
+        assert said in text
+        assert "restive paper --quick --only primes,example-4" in text
+        assert "Some claims of the paper, with what was run" in text
+        assert "Every claim" not in text
+
+
+def test_the_whole_paper_is_said_to_be_whole():
+    found = {"claims": [{"verdict": "holds", "expected": "holds"}] * 2, "known": 2,
+             "verdicts": {"holds": 2, "fails": 0, "not decided": 0}, "surprises": []}  # fmt: skip
+    whole = "2 claims: 2 hold, 0 fail, 0 not decided. The verdicts are those expected."
+    assert report.summary(found) == whole
+    assert report.facts([], version="0", quick=False, interrupted=False)["command"] == (
+        "restive paper"
+    )
+
+
+def test_a_phone_shows_the_claims_without_sideways_scrolling(tmp_path):
+    from test_report_browser import chromium
+
+    restive("--quick", "--only", "primes,example-4", "--out", str(tmp_path))
+    api, path = pytest.importorskip("playwright.sync_api"), chromium()
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox"], timeout=300_000
+        )
+        page = browser.new_page(viewport={"width": 360, "height": 700})
+        page.goto((tmp_path / "paper.html").as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == 360
+        page.set_viewport_size({"width": 1200, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") == 1200
+        browser.close()
 
 
 def test_what_cannot_be_done_is_said_first(tmp_path):

@@ -23,7 +23,16 @@ from restive.experiments import results as experiment_results
 from restive.experiments.summary import summarize
 from restive.report import experiment_facts as facts
 from restive.report import experiment_words as words
-from restive.report.experiment_curves import COLUMNS, MOST, Bands, page_curves, points_allowed
+from restive.report.experiment_curves import (
+    COLUMNS,
+    DIGITS,
+    LEAST,
+    MOST,
+    Bands,
+    page_curves,
+    points_allowed,
+    written,
+)
 from restive.report.experiment_markdown import experiment_markdown
 from restive.report.experiment_page import experiment_page
 from restive.report.experiment_report import FORMATS, write_report
@@ -106,15 +115,39 @@ def test_curves_on_the_page_are_those_of_the_runs():
         assert median[0] == pytest.approx(np.median(runs, axis=0)[kept], rel=1e-3, abs=1e-5)
 
 
-def test_long_comparisons_get_fewer_points():
-    results = small()
-    assert points_allowed(results) == MOST
-    many = {
-        **results.found,
-        **{("p", "l", k): next(iter(results.found.values())) for k in range(200)},
-    }
-    object.__setattr__(results, "found", many)
-    assert 16 <= points_allowed(results) < 60
+def test_curves_take_no_more_letters_than_there_is_room_for():
+    bands = Bands(small(runs=12))
+    assert points_allowed(bands, 10**9) == MOST
+    most = points_allowed(bands, 9000)
+    assert LEAST < most < 30
+    panels = [page_curves(bands, p, h, most) for p in SMALL for h in (100, 1000)]
+    letters = sum(
+        len(line)
+        for panel in map(written, panels)
+        for found in panel["regrets"].values()
+        for lines in found.values()
+        for line in lines
+    )
+    assert 6000 < letters <= 9000
+
+
+def test_written_numbers_are_read_again_to_four_digits():
+    rng = np.random.default_rng(1)
+    values = (rng.choice([-1, 1], 500) * 10 ** rng.uniform(-5.9, 12, 500)).tolist()
+    values += [0.0, None, 9999.6, 1e-6, 1e-9, -1e11, 2, 1000]
+    text = written({"times": [], "regrets": {"gap": {"mean": [[values, [None], [None]]]}}})
+    read = [read_number(text["regrets"]["gap"]["mean"][0][3 * k :]) for k in range(len(values))]
+    for value, again in zip(values, read, strict=True):
+        assert again == (None if value is None else float(f"{value:.3e}") if value != 1e-9 else 0)
+
+
+def read_number(text):
+    """As report.js does it."""
+    code = sum(DIGITS.index(letter) * 85 ** (2 - k) for k, letter in enumerate(text[:3]))
+    if code < 2:
+        return 0 if code else None
+    place, digits = divmod(code - 2, 9000)
+    return (1 if place < 34 else -1) * float(f"{digits + 1000}e{place % 34 - 9}")
 
 
 def test_the_ranking_orders_learners_by_their_mean():
@@ -172,13 +205,19 @@ def test_learners_that_nothing_tells_apart_are_said_to_be_so():
     assert [cell["best"] or cell["tied"] for cell in cells] == [True, True]
 
 
-def test_times_are_means_over_all_runs():
+def test_times_are_medians_over_all_runs():
+    """As on the screen: the first run of a learner may have to compile."""
     results = small()
+    results.curves("channels", "b", 1000).seconds[0] = 60.0
     rows = {row["learner"]: row for row in facts.times(results, 1000)}
     for name, row in rows.items():
         curves = [results.curves(problem, name, 1000) for problem in results.problems]
-        assert row["seconds"] == pytest.approx(np.mean([c.seconds for c in curves]))
-        assert row["playing"] + row["planning"] == pytest.approx(row["seconds"])
+        assert row["seconds"] == pytest.approx(np.median([c.seconds for c in curves]))
+        planning = [c.planning_seconds for c in curves]
+        assert row["planning"] == pytest.approx(np.median(planning))
+        playing = [c.seconds - c.planning_seconds for c in curves]
+        assert row["playing"] == pytest.approx(np.median(playing))
+        assert row["seconds"] < 1
         assert row["per_step"] == pytest.approx(1e3 * row["seconds"])
     assert list(rows) == sorted(rows, key=lambda name: rows[name]["seconds"])
 
@@ -218,7 +257,7 @@ def test_refusals_and_too_few_runs_are_said():
     assert (rows[-1]["learner"], rows[-1]["refusal"]) == ("a", "it takes two arms at most")
     page = page_of(results)
     assert "did not run: it takes two arms at most" in page
-    assert "did not run: it takes two arms at most" in experiment_markdown(results, summary, {})
+    assert "a: did not run: it takes two arms at most" in experiment_markdown(results, summary, {})
 
 
 def test_an_unfinished_comparison_is_reported_as_far_as_it_got():
@@ -253,6 +292,20 @@ def test_the_page_for_ten_learners_and_five_problems_is_small():
     panel = json.loads(reader.data)["problems"][4]["panels"]["100000"]
     assert len(panel["times"]) == MOST
     assert len(panel["regrets"]["gap"]["mean"]) == 10
+
+
+def test_the_page_for_a_whole_suite_is_small(monkeypatch):
+    """24 problems with pictures as large as those of the suite, which take minutes to plan."""
+    from restive.report import experiment_page as page_module
+
+    picture = {"pictures": ["x" * 6000], "note": "", "situations": []}
+    monkeypatch.setattr(page_module, "_policy", lambda bandit: picture)
+    named = {f"problem {k}": problems.random_problem(2, 2 + k % 4, rng=k) for k in range(24)}
+    results = synthetic_results.results(named, horizons=(10_000, 100_000), runs=12, points=60)
+    page = page_of(results)
+    assert len(page.encode()) < 1_000_000
+    panel = json.loads(Reader(page).data)["problems"][23]["panels"]["100000"]
+    assert LEAST <= len(panel["times"]) < MOST
 
 
 def test_the_page_is_accessible_markup_and_loads_nothing():

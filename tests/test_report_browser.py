@@ -241,6 +241,32 @@ def test_it_prints_all_problems_without_controls(open_page, tmp_path):
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
 
 
+def test_many_problems_run_down_the_printed_page(browser, tmp_path):
+    """No cell of a wide overview lies beyond the edge of an A4 page with its margins (180 mm)."""
+    named = {f"problem number {k}": problems.example3(0.1 + k / 100) for k in range(24)}
+    many = synthetic_results.results(named, horizons=(100,), runs=6, points=10)
+    target = tmp_path / "many.html"
+    target.write_text(experiment_page(Bands(many), summarize(many)), encoding="utf-8")
+    width = round(180 / 25.4 * 96)
+    page = browser.new_page(viewport={"width": width, "height": 1000})
+    page.goto(target.as_uri())
+    page.emulate_media(media="print")
+    boxes = page.locator(".overview :is(th, td)").evaluate_all(
+        "cells => cells.map((c) => c.getBoundingClientRect()).map((b) => [b.left, b.right, b.top])"
+    )
+    assert len(boxes) == 11 * 26
+    assert min(left for left, _, _ in boxes) >= 0
+    assert max(right for _, right, _ in boxes) <= width
+    heads, first = boxes[:26], boxes[26:52]
+    assert [top for *_, top in heads] == [top for *_, top in first]  # learners are columns now
+    assert len({top for *_, top in heads}) == 26
+    shades = page.locator("td.heat, .spent i").evaluate_all(
+        "cells => cells.map((c) => getComputedStyle(c).printColorAdjust)"
+    )
+    assert set(shades) == {"exact"}
+    page.close()
+
+
 def test_a_phone_needs_no_sideways_scrolling(open_page):
     page = open_page(viewport={"width": 400, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") == 400

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import nan
+from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from restive.experiments.paired import Comparison, Ratio, compare_pairs, geometric_ratio
 from restive.experiments.statistics import (
     LEVEL,
+    WINDOW,
     Interval,
     mean_interval,
     median_interval,
@@ -24,13 +25,34 @@ from restive.experiments.statistics import (
 if TYPE_CHECKING:
     from restive.experiments.results import Curves, Results
 
-__all__ = ["MEASURES", "YARDSTICKS", "Entry", "Final", "Measure", "Summary", "Versus", "summarize"]
+__all__ = [
+    "MEASURES",
+    "YARDSTICKS",
+    "Entry",
+    "Final",
+    "Measure",
+    "Summary",
+    "Versus",
+    "exponent",
+    "summarize",
+    "yardsticks_in",
+]
 
 Floats = NDArray[np.float64]
 Measure = Literal["gap_regret", "regret", "weak_regret"]
 MEASURES: tuple[Measure, ...] = ("gap_regret", "regret", "weak_regret")
-# learners that are told the truth: shown, but never the best one that others are compared with
+# names of learners that are told the truth: shown, but never the best, whatever their labels
 YARDSTICKS = ("optimal", "myopic", "whittle", "best-arm")
+LEAST_POINTS = 10  # in time, for a growth exponent
+
+
+def exponent(value: float) -> str:
+    """A growth exponent in two decimals, nothing where there is none.
+
+    >>> exponent(0.5), exponent(-1e-16), exponent(-0.004), exponent(-0.25), exponent(nan)
+    ('0.50', '0.00', '0.00', '-0.25', '')
+    """
+    return f"{round(value, 2) + 0.0:.2f}" if isfinite(value) else ""
 
 
 @dataclass(frozen=True)
@@ -100,6 +122,7 @@ class Summary:
     first: every other learner against the first one named, corrected for these comparisons.
     best: every other learner against the one with the least mean, which is known only afterwards:
     corrected for all pairs of learners. Both within one problem and horizon.
+    yardsticks: labels of learners that know the chains and so cannot be the best.
     """
 
     measure: Measure
@@ -108,6 +131,7 @@ class Summary:
     first: tuple[Comparison, ...]
     best: tuple[Comparison, ...]
     ratios: tuple[Versus, ...]
+    yardsticks: frozenset[str]
     _places: dict[tuple[str, str, int], Entry] = field(repr=False, compare=False)
 
     def entry(self, problem: str, learner: str, horizon: int) -> Entry | None:
@@ -131,14 +155,23 @@ class Summary:
         }
 
 
+def yardsticks_in(results: Results) -> frozenset[str]:
+    """Labels of the learners that are told the chains, by their names and not their labels."""
+    names = {label: label for label in results.learners}
+    names |= {one["label"]: one["name"] for one in results.provenance.get("learners", ())}
+    return frozenset(label for label in results.learners if names[label] in YARDSTICKS)
+
+
 def summarize(
-    results: Results, measure: Measure = "gap_regret", yardsticks: Collection[str] = YARDSTICKS
+    results: Results, measure: Measure = "gap_regret", yardsticks: Collection[str] | None = None
 ) -> Summary:
     """Finals, slopes, ranks, paired comparisons and ratios of an experiment.
 
     measure: what learners are ranked and compared by; weak regret takes its place on problems too
-    large to plan. yardsticks: learners that cannot be the best.
+    large to plan. yardsticks: labels of learners that cannot be the best; unless given, of those
+    that know the chains.
     """
+    told = yardsticks_in(results) if yardsticks is None else frozenset(yardsticks)
     entries: list[Entry] = []
     first: list[Comparison] = []
     best: list[Comparison] = []
@@ -155,10 +188,12 @@ def summarize(
                 elif place in results.refusals:
                     entries.append(_refused(place, results.refusals[place]))
             first += _against_first(problem, horizon, ends)
-            best += _against_best(problem, horizon, ends, yardsticks)
+            best += _against_best(problem, horizon, ends, told)
     places = {(e.problem, e.learner, e.horizon): e for e in entries}
     ratios = [v for horizon in results.horizons for v in _ratios(results, horizon, measure)]
-    return Summary(measure, LEVEL, tuple(entries), tuple(first), tuple(best), tuple(ratios), places)
+    return Summary(
+        measure, LEVEL, tuple(entries), tuple(first), tuple(best), tuple(ratios), told, places
+    )
 
 
 def _found(results: Results, problem: str, horizon: int) -> dict[str, Curves]:
@@ -176,11 +211,18 @@ def _entry(place: tuple[str, str, int], curves: Curves, used: Measure, rank: int
     for name in MEASURES:
         ends = np.asarray(getattr(curves, name))[:, -1]
         finals[name] = Final(mean_interval(ends), median_interval(ends))
-    growth = slope(curves.times, getattr(curves, used))
     return Entry(
-        *place, len(curves.seconds), finals, growth, rank, _median(curves.episodes),
+        *place, len(curves.seconds), finals, _growth(curves, used), rank, _median(curves.episodes),
         _median(curves.seconds), _median(curves.planning_seconds),
     )  # fmt: skip
+
+
+def _growth(curves: Curves, used: Measure) -> Interval:
+    """The slope, if it rests on enough points in time."""
+    inside = int((curves.times >= curves.times[-1] / WINDOW).sum())
+    if inside < LEAST_POINTS:
+        return Interval(nan, nan, nan, LEVEL, f"fewer than {LEAST_POINTS} points in time")
+    return slope(curves.times, getattr(curves, used))
 
 
 def _refused(place: tuple[str, str, int], why: str) -> Entry:

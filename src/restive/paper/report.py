@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from restive.errors import Fault, ProblemError
+from restive.paper.catalogue import CLAIMS
 from restive.paper.claims import Outcome
 
 __all__ = ["check_folder", "facts", "markdown", "page", "write_report"]
@@ -19,8 +21,9 @@ __all__ = ["check_folder", "facts", "markdown", "page", "write_report"]
 PAPER = (
     "R. Ortner, D. Ryabko, P. Auer, R. Munos: Regret Bounds for Restless Markov Bandits (ALT 2012)"
 )
+ALL, SOME = "Every claim of the paper that can be checked", "Some claims of the paper"
 INTRO = (
-    "Every claim of the paper that can be checked, with what was run, the number that came out and "
+    "{}, with what was run, the number that came out and "
     "the criterion it was held against. A verdict is *holds*, *fails* or *not decided*; a claim "
     "that is false as printed is expected to fail, and its note has the counterexample. Criteria "
     "that rest on chance are wrong about a true claim with probability 1e-4 at most."
@@ -29,14 +32,19 @@ HEADS = ("claim", "place", "what it says", "what was run", "number", "criterion"
 
 
 def facts(
-    outcomes: Sequence[Outcome], *, version: str, quick: bool, interrupted: bool
+    outcomes: Sequence[Outcome], *, version: str, quick: bool, interrupted: bool, only: str = ""
 ) -> dict[str, Any]:
-    """The whole run for JSON; the same bytes for the same version, whatever the workers."""
+    """The whole run for JSON; the same bytes for the same version, whatever the workers.
+
+    only: the claims that were asked for, as they were given; all of them if empty.
+    """
     counts = Counter(one.finding.verdict for one in outcomes)
     return {
         "version": version,
         "paper": PAPER,
         "scale": "quick" if quick else "full",
+        "command": _command(quick, only),
+        "known": len(CLAIMS),
         "interrupted": interrupted,
         "verdicts": {name: counts[name] for name in ("holds", "fails", "not decided")},
         "surprises": [one.claim.name for one in outcomes if one.surprising],
@@ -44,12 +52,18 @@ def facts(
     }
 
 
+def _command(quick: bool, only: str) -> str:
+    words = ["restive", "paper", *["--quick"] * quick, *(["--only", only] if only else [])]
+    return shlex.join(words)
+
+
 def summary(found: dict[str, Any]) -> str:
     """One sentence or two about the verdicts."""
-    count, known = found["verdicts"], len(found["claims"])
+    count, shown = found["verdicts"], len(found["claims"])
+    of = "" if shown == found["known"] else f" of {found['known']}"
     words = (
-        f"{known} claims: {count['holds']} hold, {count['fails']} fail, {count['not decided']} not "
-        "decided."
+        f"{shown}{of} claims: {count['holds']} hold, {count['fails']} fail, "
+        f"{count['not decided']} not decided."
     )
     wrong = found["surprises"]
     if wrong:
@@ -57,14 +71,13 @@ def summary(found: dict[str, Any]) -> str:
     claims = found["claims"]
     if open_ := [one["name"] for one in claims if one["verdict"] != one["expected"]]:
         return f"{words} Open against expectation: {', '.join(open_)}."
-    return f"{words} The verdicts are those expected."
+    return f"{words} {'These' if of else 'The'} verdicts are those expected."
 
 
 def markdown(found: dict[str, Any]) -> str:
     """The run as a Markdown page."""
-    command = "restive paper" + (" --quick" if found["scale"] == "quick" else "")
-    lines = ["# The paper, claim by claim", "", INTRO, "",
-             f"{found['paper']}. Made by `{command}`, restive {found['version']}.", "",
+    lines = ["# The paper, claim by claim", "", _intro(found), "",
+             f"{found['paper']}. Made by `{found['command']}`, restive {found['version']}.", "",
              summary(found), ""]  # fmt: skip
     if found["interrupted"]:
         lines += ["The run was interrupted: claims that were not finished are left out.", ""]
@@ -72,6 +85,10 @@ def markdown(found: dict[str, Any]) -> str:
     lines += [_row(_cells(one)) for one in found["claims"]]
     notes = [f"- **{one['name']}**: {one['note']}" for one in found["claims"] if one["note"]]
     return "\n".join([*lines, "", "## Notes", "", *notes, ""])
+
+
+def _intro(found: dict[str, Any]) -> str:
+    return INTRO.format(ALL if len(found["claims"]) == found["known"] else SOME)
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -97,7 +114,14 @@ body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 75re
 table { border-collapse: collapse; width: 100% } td, th { border-bottom: 1px solid var(--line);
   padding: .4rem .5rem; text-align: left; vertical-align: top } th { white-space: nowrap }
 .holds { color: var(--good) } .fails { color: var(--bad) } .open { color: var(--open) }
-.small { font-size: 13px; opacity: .8 } @media print { body { margin: 0; font-size: 10px } }
+.small { font-size: 13px; opacity: .8 } code { overflow-wrap: anywhere }
+@media screen and (max-width: 60rem) {
+  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+  table, tbody, tr, td { display: block } body { overflow-wrap: anywhere }
+  tr { padding: .6rem 0; border-bottom: 2px solid var(--line) } td { border: 0; padding: .15rem 0 }
+  td::before { content: attr(data-head) ": "; font-size: 13px; opacity: .8 }
+}
+@media print { body { margin: 0; font-size: 10px } }
 """
 
 
@@ -110,9 +134,9 @@ def page(found: dict[str, Any]) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         f"<title>The paper, claim by claim</title><style>{STYLE}</style></head><body>"
-        f"<h1>The paper, claim by claim</h1><p>{escape(INTRO).replace('*', '')}</p>"
-        f"<p>{escape(found['paper'])}. restive {escape(found['version'])}, "
-        f"{found['scale']} run.</p>"
+        f"<h1>The paper, claim by claim</h1><p>{escape(_intro(found)).replace('*', '')}</p>"
+        f"<p>{escape(found['paper'])}. Made by "
+        f"<code>{escape(found['command'])}</code>, restive {escape(found['version'])}.</p>"
         f"{stopped}<p><strong>{escape(summary(found))}</strong></p>\n"
         f"<table><thead><tr>{heads}</tr></thead><tbody>\n{rows}\n</tbody></table></body></html>\n"
     )
@@ -125,7 +149,8 @@ def _html_row(one: dict[str, Any]) -> str:
     kind = {"holds": "holds", "fails": "fails"}.get(one["verdict"], "open")
     marked = f'<strong class="{kind}">{cells[6]}</strong>'
     shown = [f"<code>{cells[0]}</code>", *cells[1:6], marked]
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in shown) + "</tr>"
+    named = zip(HEADS, shown, strict=True)  # names that a narrow screen shows beside the cells
+    return "<tr>" + "".join(f'<td data-head="{head}">{cell}</td>' for head, cell in named) + "</tr>"
 
 
 def check_folder(folder: str) -> None:

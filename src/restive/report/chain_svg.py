@@ -36,8 +36,14 @@ def chain_picture(arm: Arm) -> Markup | None:
 
 
 def _in_words(arm: Arm) -> str:
+    """Every move of a small chain; of a large one only the likeliest, which is all one can hear."""
     lines = []
     for s, row in enumerate(arm.transitions):
+        if arm.n_states > MAX_CIRCLES:
+            n = int(row.argmax())
+            to = f"{arm.states[n]} {number(row[n])}"
+            lines.append(f"{arm.states[s]} (reward {number(arm.rewards[s])}) mostly to {to}")
+            continue
         to = ", ".join(f"{arm.states[n]} {number(p)}" for n, p in enumerate(row) if p > 0)
         lines.append(f"{arm.states[s]} (reward {number(arm.rewards[s])}) goes to {to}")
     return "; ".join(lines)

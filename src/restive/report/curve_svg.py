@@ -9,7 +9,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from restive.report import palette
 from restive.report.policy_colors import plain
 from restive.report.svg import label, picture, polyline
 
@@ -18,7 +17,7 @@ __all__ = ["still_picture"]
 WIDTH, HEIGHT = 560.0, 300.0
 LEFT, RIGHT, TOP, BOTTOM = 56.0, 150.0, 12.0, 40.0
 LINE = 14.0  # between two names
-MOST_POINTS, MOST_BAND_POINTS = 60, 24
+MOST_POINTS, MOST_BAND_POINTS = 60, 16
 
 Line = list[list[float | None]]
 
@@ -71,11 +70,11 @@ def _grid(x: _Axis, y: _Axis) -> list[str]:
     parts: list[str] = []
     for mark in x.marks():
         at = x.place(mark)
-        parts.append(f'<path d="M{at:.1f} {TOP}V{bottom}" class="grid"/>')
+        parts.append(f'<path d="M{at:.1f} {TOP:g}V{bottom:g}" class="grid"/>')
         parts.append(label(at, bottom + 16, f"{mark:,.0f}" if mark < 1e5 else f"{mark:.0e}"))
     for mark in y.marks():
         at = y.place(mark)
-        parts.append(f'<path d="M{LEFT} {at:.1f}H{right}" class="grid"/>')
+        parts.append(f'<path d="M{LEFT:g} {at:.1f}H{right:g}" class="grid"/>')
         parts.append(label(LEFT - 6, at + 4, f"{mark:,.6g}", anchor="end"))
     parts.append(label(LEFT + WIDTH / 2, bottom + 34, "step"))
     return parts
@@ -90,7 +89,7 @@ def _thinned(times: list[float], values: list[Any], most: int) -> list[tuple[flo
 def _curve(x: _Axis, y: _Axis, times: list[float], values: list[Any], learner: int) -> str:
     points = [(t, v) for t, v in _thinned(times, values, MOST_POINTS) if v >= y.low]
     path = polyline((x.place(t), y.place(v)) for t, v in points)
-    return f'<path d="{path}" class="line" {_style(learner)}/>' if points else ""
+    return f'<path d="{path}" class="line k{learner}"/>' if points else ""
 
 
 def _band(x: _Axis, y: _Axis, times: list[float], line: Line, learner: int) -> str:
@@ -100,13 +99,7 @@ def _band(x: _Axis, y: _Axis, times: list[float], line: Line, learner: int) -> s
         return ""
     around = [*upper, *reversed(lower)]
     path = polyline((x.place(t), y.place(max(v, y.low))) for t, v in around)
-    return f'<path d="{path}z" class="band" {_style(learner)}/>'
-
-
-def _style(learner: int) -> str:
-    dashes = palette.dash(learner)
-    drawn = f' stroke-dasharray="{dashes}"' if dashes else ""
-    return f'style="--line:var(--c{palette.color_index(learner)})"{drawn}'
+    return f'<path d="{path}z" class="band k{learner}"/>'
 
 
 def _names(y: _Axis, lines: Sequence[Line | None], learners: Sequence[str]) -> list[str]:
@@ -121,6 +114,6 @@ def _names(y: _Axis, lines: Sequence[Line | None], learners: Sequence[str]) -> l
     for (_, learner), at in zip(ends, places, strict=True):
         left, height = LEFT + WIDTH + 6, at - over
         swatch = f"M{left} {height:.1f}h22"
-        parts.append(f'<path d="{swatch}" class="line" {_style(learner)}/>')
+        parts.append(f'<path d="{swatch}" class="line k{learner}"/>')
         parts.append(label(left + 27, height + 4, plain(learners[learner], 18), "", "start"))
     return parts

@@ -15,7 +15,17 @@ from restive.experiments.statistics import Band, mean_band, median_band
 if TYPE_CHECKING:
     from restive.experiments import Results
 
-__all__ = ["CENTRES", "COLUMNS", "REGRETS", "Bands", "page_curves", "points_allowed", "rows"]
+__all__ = [
+    "CENTRES",
+    "COLUMNS",
+    "DIGITS",
+    "REGRETS",
+    "Bands",
+    "page_curves",
+    "points_allowed",
+    "rows",
+    "written",
+]
 
 Ints = NDArray[np.int64]
 Place = tuple[str, str, int]  # problem, learner, horizon
@@ -26,9 +36,11 @@ COLUMNS = (
     "problem", "learner", "horizon", "regret", "runs", "time",
     "mean", "mean_lower", "mean_upper", "median", "median_lower", "median_upper",
 )  # fmt: skip
-MOST, LEAST = 120, 16  # points of a curve on the page
-BUDGET = 620_000  # letters for all numbers on the page, which is to stay below 1 MB
-LETTERS = 5.6  # of a number and its comma
+MOST, LEAST = 120, 8  # points of a curve on the page
+LETTERS = 3  # of a number on the page
+# 85 letters that neither JSON nor HTML writes as more than one
+DIGITS = "".join(chr(k) for k in range(33, 127) if chr(k) not in "\"\\<>&'`{}")
+LOWEST, POWERS = -6, 34  # powers of ten that are written
 
 
 class Bands:
@@ -54,18 +66,24 @@ class Bands:
         return next((curves.times for curves in found if curves is not None), None)
 
 
-def points_allowed(results: Results) -> int:
-    """Points per curve so that all of them together keep the page small."""
-    curves = len(results.found) * len(REGRETS) * len(CENTRES)
-    return int(np.clip(BUDGET / (LETTERS * 3 * max(curves, 1)), LEAST, MOST))
+def points_allowed(bands: Bands, room: int) -> int:
+    """Points per curve so that all of them together take no more letters than there is room for."""
+    lines = 0
+    for place in bands.results.found:
+        for regret, centre in product(REGRETS, CENTRES):
+            band = bands.of(place, regret, centre)
+            lines += 0 if band is None else 3 if band.known else 1
+    return int(np.clip(room / (LETTERS * max(lines, 1)), LEAST, MOST))
 
 
-def page_curves(bands: Bands, problem: str, horizon: int) -> dict[str, Any] | None:
+def page_curves(
+    bands: Bands, problem: str, horizon: int, most: int = MOST
+) -> dict[str, Any] | None:
     """Times and, for each regret and centre, [centre, lower, upper] of each learner (or None)."""
     times, results = bands.times(problem, horizon), bands.results
     if times is None:
         return None
-    kept = _kept(len(times), points_allowed(results))
+    kept = _kept(len(times), most)
     places = [(problem, learner, horizon) for learner in results.learners]
     regrets: dict[str, Any] = {}
     for name in REGRETS:
@@ -103,6 +121,38 @@ def _short(value: float) -> float | int | None:
         return None
     rounded = round(float(f"{value:.4g}"), 5)
     return int(rounded) if rounded == int(rounded) else rounded
+
+
+def written(panel: dict[str, Any]) -> dict[str, Any]:
+    """The same with each line as text: three letters a number, bounds only where there are any."""
+    regrets = {
+        name: {
+            centre: [None if line is None else _written(line) for line in lines]
+            for centre, lines in found.items()
+        }
+        for name, found in panel["regrets"].items()
+    }
+    return {"times": panel["times"], "regrets": regrets}
+
+
+def _written(line: Sequence[Sequence[float | None]]) -> str:
+    bounded = any(value is not None for part in line[1:] for value in part)
+    return "".join(_code(value) for part in line[: 3 if bounded else 1] for value in part)
+
+
+def _code(value: float | None) -> str:
+    """Sign, power of ten and four digits as a number of three digits to the base 85.
+
+    >>> [_code(value) for value in (None, 0, 1e-6, -2.5)]
+    ['!!!', '!!#', '!!$', 'X$z']
+    """
+    number = 0 if value is None else 1
+    if value and abs(value) >= 10.0**LOWEST:
+        digits, power = f"{abs(value):.3e}".split("e")
+        place = min(int(power) - LOWEST, POWERS - 1) + (POWERS if value < 0 else 0)
+        number = 2 + 9000 * place + round(1000 * float(digits)) - 1000
+    base = len(DIGITS)
+    return DIGITS[number // base**2] + DIGITS[number // base % base] + DIGITS[number % base]
 
 
 def rows(bands: Bands) -> Iterator[tuple[Any, ...]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import isfinite, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from restive.experiments.summary import YARDSTICKS
+from restive.experiments.summary import exponent
 from restive.report import palette
 from restive.report.experiment_words import amount, chance, span
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from restive.bandit import Arm, Bandit
     from restive.experiments import Results
     from restive.experiments.statistics import Interval
-    from restive.experiments.summary import Entry, Summary
+    from restive.experiments.summary import Entry, Measure, Summary
 
 __all__ = ["arms", "learner_styles", "overview", "provenance", "ranking", "times"]
 
@@ -51,34 +51,60 @@ def ranking(results: Results, summary: Summary, problem: str, horizon: int) -> l
     best = next((one.against for one in against.values()), "")
     rows = []
     for entry in summary.ranking(problem, horizon):
-        row = _ranked(results, entry, summary)
+        row = _ranked(results, entry, summary.yardsticks)
         versus = against.get(entry.learner)
         row["difference"] = _cell(versus.difference) if versus else _nothing()
         p_value = versus.corrected if versus else float("nan")
         row["p"] = {"text": chance(p_value), "value": f"{p_value:.6g}" if versus else ""}
         row["best"] = entry.learner == best
         rows.append(row)
-    return rows
+    return [*rows, *_failed(results, summary, problem, horizon)]
+
+
+def failure(results: Results, place: tuple[str, str, int]) -> str:
+    """How many runs of a learner failed, and why; nothing if none did."""
+    failures: Mapping[Any, object] = getattr(results, "failures", {})
+    return str(failures[place]) if place in failures else ""
+
+
+def _failed(results: Results, summary: Summary, problem: str, horizon: int) -> list[dict[str, Any]]:
+    """Rows of learners with failed runs, which have no numbers that can be compared."""
+    told = summary.yardsticks
+    return [
+        {"rank": None, "learner": name, "index": k, "told": name in told, "refusal": why,
+         "stopped": why, "best": False, "p": {"text": ""}}
+        | dict.fromkeys(("mean", "median", "difference", "slope", "plain", "weak"), _nothing())
+        for k, name in enumerate(results.learners)
+        if (why := failure(results, (problem, name, horizon)))
+        and summary.entry(problem, name, horizon) is None
+    ]  # fmt: skip
 
 
 def _nothing() -> Cell:
     return {"text": "", "span": "", "value": "", "why": ""}
 
 
-def _ranked(results: Results, entry: Entry, summary: Summary) -> dict[str, Any]:
+def _exponent(interval: Interval) -> Cell:
+    bounds = f"{exponent(interval.lower)} to {exponent(interval.upper)}" if interval.known else ""
+    text = exponent(interval.value).replace("-", "−")
+    return _cell(interval) | {"text": text, "span": bounds.replace("-", "−")}
+
+
+def _ranked(results: Results, entry: Entry, told: Collection[str]) -> dict[str, Any]:
     finals = entry.final
     return {
         "rank": entry.rank,
         "learner": entry.learner,
         "index": results.learners.index(entry.learner),
-        "told": entry.learner in YARDSTICKS,
+        "told": entry.learner in told,
         "refusal": entry.refusal,
+        "stopped": f"did not run: {entry.refusal}" if entry.refusal else "",
         "runs": entry.runs,
         "mean": _cell(finals["gap_regret"].mean),
         "median": _cell(finals["gap_regret"].median),
         "plain": _cell(finals["regret"].mean),
         "weak": _cell(finals["weak_regret"].mean),
-        "slope": _cell(entry.slope),
+        "slope": _exponent(entry.slope),
     }
 
 
@@ -99,7 +125,7 @@ def overview(results: Results, summary: Summary, horizon: int) -> list[dict[str,
         ranks = [cell["rank"] for cell in cells if cell["rank"]]
         mean = float(np.mean(ranks)) if ranks else float("nan")
         rows.append({
-            "learner": learner, "index": k, "told": learner in YARDSTICKS, "cells": cells,
+            "learner": learner, "index": k, "told": learner in summary.yardsticks, "cells": cells,
             "rank": f"{mean:.2f}" if ranks else "", "rank_value": f"{mean:.6g}" if ranks else "",
         })  # fmt: skip
     return sorted(rows, key=lambda row: float(row["rank_value"] or "inf"))
@@ -112,13 +138,16 @@ def _overview_cell(
     problem, learner, horizon = place
     entry = summary.entry(problem, learner, horizon)
     if entry is None or entry.rank is None:
-        why = entry.refusal if entry else "not finished"
-        return {"text": "refused" if entry else "", "value": "", "rank": None, "level": 0.0,
-                "best": False, "tied": False, "why": why}  # fmt: skip
+        failed = failure(results, place)
+        why = entry.refusal if entry else failed or "not finished"
+        text = "refused" if entry else "failed" if failed else ""
+        return {"text": text, "value": "", "rank": None, "level": 0.0, "best": False,
+                "tied": False, "why": why}  # fmt: skip
     planned = isfinite(results.gains[problem][0])
-    value = entry.final[summary.measure if planned else "weak_regret"].mean.value
+    measure: Measure = summary.measure if planned else "weak_regret"
+    value = entry.final[measure].mean.value
     leader = summary.entry(problem, best.get(problem, ""), horizon)
-    least = leader.final[summary.measure].mean.value if leader else float("nan")
+    least = leader.final[measure].mean.value if leader else float("nan")
     above = log(value / least) / log(100) if value > 0 and least > 0 else 0.0
     return {
         "text": amount(value), "value": f"{value:.6g}", "rank": entry.rank,
@@ -128,19 +157,24 @@ def _overview_cell(
 
 
 def times(results: Results, horizon: int) -> list[dict[str, Any]]:
-    """Seconds of a run, playing and planning, averaged over all runs of a learner."""
+    """Seconds of a run, playing and planning: medians over all runs of a learner.
+
+    Medians, as on the screen, since the first run may have to compile.
+    """
     rows: list[dict[str, Any]] = []
     for k, learner in enumerate(results.learners):
         found = [results.curves(problem, learner, horizon) for problem in results.problems]
         curves = [c for c in found if c is not None and np.isfinite(c.seconds).any()]
         if not curves:
             continue
-        whole = float(np.nanmean(np.concatenate([c.seconds for c in curves])))
-        planning = float(np.nanmean(np.concatenate([c.planning_seconds for c in curves])))
-        episodes = float(np.mean(np.concatenate([c.episodes for c in curves])))
-        rows.append({"learner": learner, "index": k, "seconds": whole, "planning": planning,
-                     "playing": max(whole - planning, 0.0), "episodes": episodes,
-                     "per_step": 1e6 * whole / horizon})  # fmt: skip
+        whole = np.concatenate([c.seconds for c in curves])
+        planning = np.concatenate([c.planning_seconds for c in curves])
+        seconds = float(np.nanmedian(whole))
+        rows.append({"learner": learner, "index": k, "seconds": seconds,
+                     "planning": float(np.nanmedian(planning)),
+                     "playing": float(np.nanmedian(whole - planning)),
+                     "episodes": float(np.median(np.concatenate([c.episodes for c in curves]))),
+                     "per_step": 1e6 * seconds / horizon})  # fmt: skip
     longest = max((row["seconds"] for row in rows), default=1.0) or 1.0
     for row in rows:
         row["bars"] = [round(100 * row[part] / longest, 1) for part in ("playing", "planning")]

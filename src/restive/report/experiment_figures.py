@@ -10,6 +10,7 @@ import numpy as np
 
 from restive.report import palette
 from restive.report.experiment_curves import Bands
+from restive.report.experiment_words import run_count
 from restive.report.learning_figure import _apart, _short
 from restive.report.policy_colors import INK, plain
 from restive.report.policy_page import METADATA, SETTINGS
@@ -77,7 +78,8 @@ def _draw(figure: Figure, bands: Bands, problem: str, horizon: int, regret: str)
         axes.set_xlabel("step")
         axes.margins(x=0.0)
     linear.axhline(0, color=INK, lw=0.6)
-    linear.set_ylabel(f"{LABELS[regret]}, mean of {bands.results.runs} runs")
+    runs = run_count(bands.results, horizon, problem)
+    linear.set_ylabel(f"{LABELS[regret]}, mean of {runs}")
     linear.locator_params(axis="x", nbins=4)
     _floor(logs, lines)
     for axis in (linear.xaxis, linear.yaxis, logs.xaxis, logs.yaxis):

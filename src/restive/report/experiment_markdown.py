@@ -50,12 +50,16 @@ def _table(heads: Iterable[str], rows: Iterable[Iterable[str]], words_first: int
 def _overview(results: Results, summary: Summary, horizon: int) -> Iterator[str]:
     yield from ("", f"Mean gap regret after {words.steps(horizon)}, by problem. Bold: the least. ")
     yield from ("A dagger: not told apart from it.", "")
-    heads = ["learner", "mean rank", *(_safe(problem) for problem in results.problems)]
+    heads = ["learner", "mean rank", *(_head(results, problem) for problem in results.problems)]
     rows = [
         [_safe(row["learner"]), row["rank"], *(_overview_cell(cell) for cell in row["cells"])]
         for row in facts.overview(results, summary, horizon)
     ]
     yield from _table(heads, rows, 1)
+
+
+def _head(results: Results, problem: str) -> str:
+    return _safe(problem) + (" (weak regret)" if words.ranked_by(results, problem) else "")
 
 
 def _overview_cell(cell: Mapping[str, Any]) -> str:
@@ -74,13 +78,14 @@ def _ranking(
     if (problem, horizon) in figures:
         link = figures[problem, horizon]
         yield from ("", f"![Regret of all learners over {words.steps(horizon)}]({link})")
-    yield from ("", f"After {words.steps(horizon)}, with 95 % intervals:", "")
+    weak = words.ranked_by(results, problem)
+    yield from ("", f"After {words.steps(horizon)}, with 95 % intervals. {weak}".rstrip(), "")
     heads = ["learner", "rank", "mean gap regret", "median gap regret", "above the best",
              "corrected p", "growth exponent", "mean plain regret", "mean weak regret"]  # fmt: skip
     yield from _table(heads, (_ranked(row) for row in rows), 1)
     for row in rows:
-        if row["refusal"]:
-            yield from ("", f"{_safe(row['learner'])} did not run: {_safe(row['refusal'])}")
+        if row["stopped"]:
+            yield from ("", f"{_safe(row['learner'])}: {_safe(row['stopped'])}")
 
 
 def _ranked(row: Mapping[str, Any]) -> list[str]:
@@ -98,6 +103,7 @@ def _times(results: Results, horizon: int) -> Iterator[str]:
     rows = facts.times(results, horizon)
     if rows:
         yield from ("", f"## Seconds of a run of {words.steps(horizon)}", "")
+        yield from ("Medians over problems and runs.", "")
         parts = ("seconds", "playing", "planning", "per_step", "episodes")
         heads = ["learner", "a run, s", "playing, s", "planning, s", "a step, µs", "episodes"]
         cells = ([_safe(row["learner"]), *(row["text"][part] for part in parts)] for row in rows)

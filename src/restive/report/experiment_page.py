@@ -14,7 +14,7 @@ from restive.report import experiment_words as words
 from restive.report import palette
 from restive.report.chain_svg import chain_picture
 from restive.report.curve_svg import still_picture
-from restive.report.experiment_curves import Bands, page_curves
+from restive.report.experiment_curves import DIGITS, Bands, page_curves, points_allowed, written
 
 if TYPE_CHECKING:
     from restive.bandit import Bandit
@@ -27,6 +27,9 @@ __all__ = ["experiment_page"]
 TOLERANCES = (1e-5, 1e-3)  # of plans that are only looked at
 PATIENCE = 5.0  # seconds that planning for one picture may take, as forecast
 MAX_SITUATIONS = 6
+LIMIT = 960_000  # letters of the page; the times take some more
+STILL_POINTS = 2400  # of all still curves together
+CURVES = "<curves/>"  # no name can be this, since names are escaped
 DARK = """color-scheme: dark;
 --page: #14171c; --card: #1d2128; --ink: #eceff3; --soft: #a5adb8; --rule: #363c46;
 --accent: #7cc0ff; --fill: #3d8fd1; --mark: #f3dc8a; --focus: #7cc0ff; --bar: #d97a3f;
@@ -35,12 +38,28 @@ DARK = """color-scheme: dark;
 
 def experiment_page(bands: Bands, summary: Summary) -> str:
     """The page as text; the same results give the same page."""
+    page, results = _without_curves(bands, summary), bands.results
+    most = points_allowed(bands, LIMIT - len(page.encode()))
+    data = _data(results, _panels(bands, most))
+    return page.replace(CURVES, data, 1)
+
+
+def _panels(bands: Bands, most: int) -> dict[str, Any]:
     results = bands.results
-    horizons = list(results.horizons)
-    panels = {
-        problem: {horizon: page_curves(bands, problem, horizon) for horizon in horizons}
+    return {
+        problem: {
+            horizon: page_curves(bands, problem, horizon, most) for horizon in results.horizons
+        }
         for problem in results.problems
     }
+
+
+def _without_curves(bands: Bands, summary: Summary) -> str:
+    """The page with still pictures, and a mark where the numbers of the others are to stand."""
+    results = bands.results
+    horizons = list(results.horizons)
+    pictures = len(results.problems) * len(results.learners)
+    panels = _panels(bands, min(max(STILL_POINTS // max(pictures, 1), 10), 60))
     context = {
         "title": words.title(results),
         "lead": words.lead(results, summary),
@@ -49,13 +68,14 @@ def experiment_page(bands: Bands, summary: Summary) -> str:
         "regret": _first_regret(panels),
         "learners": facts.learner_styles(results),
         "horizons": horizons,
+        "longest": words.longest(results),
         "overviews": {h: facts.overview(results, summary, h) for h in horizons},
         "problems": [_problem(results, summary, p, panels[p]) for p in results.problems],
         "times": {h: facts.times(results, h) for h in horizons},
         "provenance": facts.provenance(results),
         "command": results.command,
+        "data": Markup(CURVES),
     }
-    context["data"] = _data(context, panels)
     return _render("report.html.j2", context)
 
 
@@ -86,28 +106,32 @@ def _first_regret(panels: dict[str, Any]) -> str:
     return next((name for name in words.REGRET_NAMES if name in known), "gap")
 
 
-def _data(context: dict[str, Any], panels: dict[str, Any]) -> Markup:
+def _data(results: Results, panels: dict[str, Any]) -> str:
     """What the script draws, as JSON that cannot end the element it stands in."""
     data = {
-        "regret": context["regret"],
+        "regret": _first_regret(panels),
         "words": words.REGRET_NAMES,
-        "horizons": context["horizons"],
-        "learners": context["learners"],
+        "horizon": words.longest(results),
+        "learners": facts.learner_styles(results),
+        "digits": DIGITS,
         "problems": [
-            {"name": name, "panels": {str(h): panel for h, panel in found.items() if panel}}
+            {
+                "name": name,
+                "panels": {str(h): written(panel) for h, panel in found.items() if panel},
+            }
             for name, found in panels.items()
         ],
     }
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return Markup(text)
+    return text
 
 
 def _problem(
     results: Results, summary: Summary, name: str, panels: dict[int, Any]
 ) -> dict[str, Any]:
-    bandit, shown = results.bandits[name], next((p for p in reversed(panels.values()) if p), None)
+    bandit, shown = results.bandits[name], _still_panel(panels)
     regret = next(iter(shown["regrets"]), "gap") if shown else "gap"
     still = None
     if shown and regret in shown["regrets"]:
@@ -115,12 +139,19 @@ def _problem(
     return {
         "name": name,
         "intro": words.intro(results, name),
+        "ranked_by": words.ranked_by(results, name),
         "still": still,
         "started": shown is not None,
         "tables": {h: facts.ranking(results, summary, name, h) for h in results.horizons},
         "arms": [one | {"picture": chain_picture(one["arm"])} for one in facts.arms(bandit)],
         "policy": _policy(bandit),
     }
+
+
+def _still_panel(panels: dict[int, Any]) -> Any:
+    """The panel with the longest horizon among those that are there."""
+    there = [horizon for horizon, panel in panels.items() if panel]
+    return panels[max(there)] if there else None
 
 
 def _policy(bandit: Bandit) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from restive.experiments.paired import geometric_ratio
-from restive.experiments.summary import YARDSTICKS
 
 if TYPE_CHECKING:
     from restive.experiments import Results
@@ -17,13 +16,28 @@ if TYPE_CHECKING:
     from restive.experiments.statistics import Interval
     from restive.experiments.summary import Entry, Summary
 
-__all__ = ["REGRET_NAMES", "amount", "chance", "intro", "lead", "missing", "span", "steps", "title"]
+__all__ = [
+    "REGRET_NAMES",
+    "amount",
+    "chance",
+    "intro",
+    "lead",
+    "longest",
+    "missing",
+    "ranked_by",
+    "run_count",
+    "span",
+    "steps",
+    "title",
+]
 
 REGRET_NAMES = {
     "gap": "Gap regret: lost against the best policy, without luck",
     "plain": "Plain regret: lost against the best policy, luck included",
     "weak": "Weak regret: lost against the best single arm (below zero: earned more)",
 }
+
+MEASURE_NAMES = {"gap_regret": "gap regret", "regret": "plain regret", "weak_regret": "weak regret"}
 
 
 def amount(value: float | None) -> str:
@@ -76,19 +90,48 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def longest(results: Results) -> int:
+    """The longest horizon of which there are runs; of all, if there are none."""
+    return max({horizon for *_, horizon in results.found} or results.horizons)
+
+
+def run_count(results: Results, horizon: int, problem: str | None = None) -> str:
+    """How many runs a learner has with a horizon, on one problem or on any.
+
+    As "5 runs", or "5 to 8 runs" where that differs.
+    """
+    counts = {
+        len(curves.seconds)
+        for (name, _, steps_), curves in results.found.items()
+        if steps_ == horizon and problem in (None, name)
+    } or {results.runs}
+    low, high = min(counts), max(counts)
+    return _count(high, "run") if low == high else f"{low} to {high} runs"
+
+
 def lead(results: Results, summary: Summary) -> list[str]:
-    """Who lost least and by how much, in sentences; at the longest horizon."""
-    horizon = results.horizons[-1]
-    runs = f"{_count(results.runs, 'run')} of {steps(horizon)}"
-    opening = (
-        f"Each learner played {'the problem' if len(results.problems) == 1 else 'each problem'} "
-        f"in {runs}, all learners in the same worlds."
-    )
+    """Who lost least and by how much, in sentences; at the longest horizon that was played."""
+    horizon = longest(results)
     order = _order(results, summary, horizon)
+    played = "played" if order else "is to play"
+    runs = f"{run_count(results, horizon)} of {steps(horizon)}"
+    opening = (
+        f"Each learner {played} {_problems(results, horizon)} in {runs}, all learners in the same "
+        "worlds."
+    )
     if not order:
         return [opening, "No learner has finished yet."]
     tell = _on_one if len(results.problems) == 1 else _on_many
     return [opening, *tell(results, summary, horizon, order)]
+
+
+def _problems(results: Results, horizon: int) -> str:
+    """The problems that were played with a horizon, or are to be."""
+    count = len(results.problems)
+    there = len({problem for problem, _, steps_ in results.found if steps_ == horizon}) or count
+    if count == 1:
+        return "the problem"
+    return "each problem" if there == count else f"{there} of the {count} problems"
 
 
 def _order(results: Results, summary: Summary, horizon: int) -> list[str]:
@@ -106,7 +149,7 @@ def _order(results: Results, summary: Summary, horizon: int) -> list[str]:
 def _rivals(summary: Summary, problem: str, horizon: int) -> list[Entry]:
     """Those that may win: yardsticks only where nobody else played."""
     entries = [e for e in summary.ranking(problem, horizon) if e.rank is not None]
-    return [e for e in entries if e.learner not in YARDSTICKS] or entries
+    return [e for e in entries if e.learner not in summary.yardsticks] or entries
 
 
 def _place(entry: Entry, rivals: list[Entry]) -> int:
@@ -166,10 +209,18 @@ def _ratio(results: Results, summary: Summary, horizon: int, best: str, other: s
         return []
     inside = ratio.known and ratio.lower <= 1 <= ratio.upper
     doubt = " The runs do not tell the two apart." if inside else ""
+    count = len(ends[0])
+    over = "the problems" if count == len(results.problems) else _part(count, results)
     return [
-        f"Over the problems its mean regret was {amount(ratio.value)} times{_within(ratio)} "
-        f"that of {other}, which came next (geometric mean).{doubt}"
+        f"Over {over} its mean {MEASURE_NAMES[summary.measure]} was {amount(ratio.value)} "
+        f"times{_within(ratio)} that of {other}, which came next (geometric mean).{doubt}"
     ]
+
+
+def _part(count: int, results: Results) -> str:
+    """Some of the problems: those where both learners' regret is known."""
+    which = "the one" if count == 1 else f"the {count}"
+    return f"{which} of {len(results.problems)} problems on which both learners' is known"
 
 
 def _within(interval: Interval) -> str:
@@ -178,6 +229,16 @@ def _within(interval: Interval) -> str:
 
 def _unplanned(results: Results, problem: str) -> bool:
     return not isfinite(results.gains[problem][0])
+
+
+def ranked_by(results: Results, problem: str) -> str:
+    """Why learners are ranked by another regret than usual, or nothing."""
+    if not _unplanned(results, problem):
+        return ""
+    return (
+        "Not planned, so gap and plain regret are not known: ranks, differences to the best, "
+        "p-values and growth are of weak regret."
+    )
 
 
 def intro(results: Results, name: str) -> str:

@@ -40,9 +40,12 @@ def picture(
 
 
 def label(x: float, y: float, words: str, kind: str = "", anchor: str = "middle") -> Markup:
-    """Text whose baseline lies at y."""
-    return Markup('<text x="{}" y="{}" class="{}" text-anchor="{}">{}</text>').format(
-        f"{x:.1f}", f"{y:.1f}", kind, anchor, escape(words)
+    """Text whose baseline lies at y; the style sheet centres it unless told otherwise."""
+    styled = Markup(' class="{}"').format(kind) if kind else ""
+    if anchor != "middle":
+        styled += Markup(' text-anchor="{}"').format(anchor)
+    return Markup('<text x="{}" y="{}"{}>{}</text>').format(
+        _tenths(round(10 * x)), _tenths(round(10 * y)), styled, escape(words)
     )
 
 
@@ -59,7 +62,7 @@ def polyline(points: Iterable[tuple[float, float]]) -> str:
 
 
 def _tenths(value: int) -> str:
-    return f"{value / 10:g}"
+    return f"{value / 10:.7g}"
 
 
 def number(value: float) -> str:

@@ -5,7 +5,7 @@
   const root = document.documentElement;
   const data = JSON.parse(document.getElementById("data").textContent);
   const state = { regret: data.regret, centre: "mean", scale: "log", bands: true,
-                  horizon: data.horizons[data.horizons.length - 1], hidden: new Set(), raised: -1 };
+                  horizon: data.horizon, hidden: new Set(), raised: -1 };
   const charts = [];
 
   const make = (name, attributes, parent) => {
@@ -38,6 +38,20 @@
   };
   const fit = (words, room) => words.length <= room ? words : words.slice(0, Math.max(1, room - 1)) + "…";
 
+  // --- numbers: three letters each, for sign, power of ten and four digits; see experiment_curves.py
+
+  const digit = new Map([...data.digits].map((letter, k) => [letter, k]));
+  function number(text, at) {
+    const code = (digit.get(text[at]) * 85 + digit.get(text[at + 1])) * 85 + digit.get(text[at + 2]);
+    if (code < 2) return code ? 0 : null;
+    const place = Math.floor((code - 2) / 9000), sign = place < 34 ? 1 : -1;
+    return sign * Number(`${(code - 2) % 9000 + 1000}e${place % 34 - 9}`);
+  }
+  function lineOf(text, count) {
+    const part = (k) => Array.from({ length: count }, (_, j) => 3 * count * k < text.length ? number(text, 3 * (count * k + j)) : null);
+    return [part(0), part(1), part(2)];
+  }
+
   // --- axes
 
   function axis(low, high, start, end, log) {
@@ -66,7 +80,7 @@
   function linesOf(chart) {
     const panel = data.problems[chart.problem].panels[state.horizon];
     if (!panel || !panel.regrets[state.regret]) return null;
-    const lines = panel.regrets[state.regret][state.centre];
+    const lines = panel.regrets[state.regret][state.centre].map((text) => text && lineOf(text, panel.times.length));
     const shown = lines.map((line, learner) => ({ line, learner }))
       .filter(({ line, learner }) => line && !state.hidden.has(learner));
     return { times: panel.times, shown };
@@ -299,7 +313,12 @@
   function sort(button) {
     const head = button.closest("th"), table = head.closest("table"), body = table.tBodies[0];
     const column = head.cellIndex, down = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
-    const value = (row) => row.cells[column]?.dataset.value ?? "";  // a wide cell leaves some out
+    // A number stands in the cell itself, before its interval; a wide cell leaves some columns out.
+    const value = (row) => {
+      const cell = row.cells[column];
+      if (!cell || cell.colSpan > 1) return "";
+      return cell.dataset.value ?? (cell.firstChild?.textContent ?? "").replaceAll(",", "").replace("−", "-").replace(/^<(?=[\d.]+$)/, "");
+    };
     const rows = [...body.rows].sort((a, b) => {
       const p = value(a), q = value(b);
       if (p === "" || q === "") return (p === "") - (q === "");
