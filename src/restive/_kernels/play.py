@@ -163,7 +163,8 @@ def episode(values, moves, laws, extended, policy, graph, limits, visits, outcom
         outcomes[color, np.uint64(outcome)] += 1
         reward = rewards[pull, np.uint64(step)]
         paid[color, np.uint64(outcome)] += reward
-        squares[color, np.uint64(outcome)] += reward * reward
+        if squares is not None:
+            squares[color, np.uint64(outcome)] += reward * reward
         pulls[np.uint64(step)] = pull
         pulled[pull] = step
         step += 1
@@ -195,7 +196,8 @@ def pair_episode(colors, successors, policy, limits, visits, outcomes, paid, squ
         visits[color] += 1
         outcomes[color, outcome] += 1
         paid[color, outcome] += reward
-        squares[color, outcome] += reward * reward
+        if squares is not None:
+            squares[color, outcome] += reward * reward
         pulls[step], rewards[step] = pull, reward
         state = after
     return end, state, END

@@ -64,7 +64,8 @@ def pair_path(colors, successors, policy, limits, visits, outcomes, paid, square
         visits[color] += 1
         outcomes[color, outcome] += 1
         paid[color, outcome] += rewards[pull, step]
-        squares[color, outcome] += rewards[pull, step] * rewards[pull, step]
+        if squares is not None:
+            squares[color, outcome] += rewards[pull, step] * rewards[pull, step]
         pulls[step] = pull
         place = successors[place, pull, outcome]
     return end, place

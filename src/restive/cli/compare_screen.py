@@ -15,7 +15,7 @@ from restive.cli.screen import _console, _duration, _table
 from restive.experiments.progress import Watcher
 from restive.experiments.results import Failure, Results
 from restive.experiments.statistics import Interval
-from restive.experiments.summary import Entry, Measure, Summary
+from restive.experiments.summary import Entry, Measure, Summary, exponent
 
 __all__ = ["plain", "show", "watching"]
 
@@ -166,7 +166,7 @@ def _row(entry: Entry, measure: Measure, names: Mapping[str, str]) -> tuple[str,
         names[entry.learner],
         f"{mean.value:,.1f}",
         _bounds(mean),
-        f"T^{growth:.2f}" if isfinite(growth) else "-",
+        f"T^{exponent(growth)}" if isfinite(growth) else "-",
         _duration(entry.seconds) if isfinite(entry.seconds) else "-",
     )
 

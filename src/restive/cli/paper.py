@@ -48,7 +48,9 @@ def paper(
     claims = chosen(only)
     report.check_folder(out)
     outcomes, interrupted = _run(claims, quick, workers or os.cpu_count() or 1)
-    found = report.facts(outcomes, version=__version__, quick=quick, interrupted=interrupted, only=only)
+    found = report.facts(
+        outcomes, version=__version__, quick=quick, interrupted=interrupted, only=only
+    )
     written = report.write_report(found, out) if out else []
     if json:
         _print_json(found)

@@ -37,7 +37,7 @@ class Episodes:
         self.structure = structure
         self.supports = supports
         self.rule = rule
-        self.counts = Counts.none(structure)
+        self.counts = Counts.none(structure, rule.squares)
         self.model: Parameters | None = None
         self.values: Floats | None = None
         self.limits = np.zeros(structure.n_colors, dtype=np.int64)
@@ -83,9 +83,10 @@ class Episodes:
             "visits": self.counts.visits.copy(),
             "outcomes": self.counts.outcomes.copy(),
             "reward_sums": self.counts.rewards.copy(),
-            "reward_squares": self.counts.squares.copy(),
             "limits": self.limits.copy(),
         }
+        if self.counts.squares is not None:
+            arrays["reward_squares"] = self.counts.squares.copy()
         if self.model is not None and self.values is not None:
             arrays["values"] = self.values.copy()
             parts = {f"model_{name}": getattr(self.model, name) for name in _MODEL}
@@ -98,10 +99,10 @@ class Episodes:
         self.gain = (float(state["gain"][0]), float(state["gain"][1]))
         self.unconverged = int(state["unconverged"])
         # rewards are at most 1, so where an older file lacks their squares the sums bound them
-        squares = arrays.get("reward_squares", arrays["reward_sums"])
+        squares = arrays.get("reward_squares", arrays["reward_sums"]) if self.rule.squares else None
         self.counts = Counts(
             arrays["visits"].copy(), arrays["outcomes"].copy(), arrays["reward_sums"].copy(),
-            squares.copy(),
+            _copied(squares),
         )  # fmt: skip
         self.limits = arrays["limits"].copy()
         self.model = self.values = None

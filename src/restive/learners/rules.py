@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from math import sqrt
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,19 +29,20 @@ class Counts:
     visits: Ints  # (C,) N(c)
     outcomes: Ints  # (C, B) how often each outcome came up
     rewards: Floats  # (C, B) sum of the rewards that came with it
-    squares: Floats  # (C, B) sum of their squares
+    squares: Floats | None = None  # (C, B) sum of their squares, where the rule looks at them
 
     @classmethod
-    def none(cls, structure: Representation | StructuredMDP) -> Counts:
+    def none(cls, structure: Representation | StructuredMDP, squares: bool = False) -> Counts:
         shape = (structure.n_colors, structure.max_support)
         visits, outcomes = (np.zeros(size, dtype=np.int64) for size in (shape[0], shape))
-        return cls(visits, outcomes, np.zeros(shape), np.zeros(shape))
+        return cls(visits, outcomes, np.zeros(shape), np.zeros(shape) if squares else None)
 
     def add(self, color: int, outcome: int, reward: float) -> None:
         self.visits[color] += 1
         self.outcomes[color, outcome] += 1
         self.rewards[color, outcome] += reward
-        self.squares[color, outcome] += reward * reward
+        if self.squares is not None:
+            self.squares[color, outcome] += reward * reward
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +57,8 @@ class Evidence:
 
 class Rule(ABC):
     """How counts become a model to plan with, and when an episode ends."""
+
+    squares: ClassVar[bool] = False  # whether it looks at squared rewards
 
     @abstractmethod
     def parameters(self, evidence: Evidence, rng: np.random.Generator) -> Parameters:
@@ -140,7 +144,7 @@ def carry_over(counts: Counts, old: Representation, new: Representation) -> Coun
     Samples of an age beyond the old cap were stored together: they are kept where the new lasso
     stores those ages together too, and dropped where it tells them apart.
     """
-    fresh = Counts.none(new)
+    fresh = Counts.none(new, counts.squares is not None)
     width = old.max_support
     for j in range(old.n_arms):
         together = new.caps[j] <= old.caps[j] and old.periods[j] % new.periods[j] == 0
@@ -151,5 +155,6 @@ def carry_over(counts: Counts, old: Representation, new: Representation) -> Coun
         np.add.at(fresh.visits, target, counts.visits[source])
         np.add.at(fresh.outcomes[:, :width], target, counts.outcomes[source])
         np.add.at(fresh.rewards[:, :width], target, counts.rewards[source])
-        np.add.at(fresh.squares[:, :width], target, counts.squares[source])
+        if fresh.squares is not None and counts.squares is not None:
+            np.add.at(fresh.squares[:, :width], target, counts.squares[source])
     return fresh

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +71,8 @@ class TiedOptimism(Rule):
     growth: an episode ends when the visits of a color have grown by this factor.
     """
 
+    squares: ClassVar[bool] = True
+
     delta: float
     epsilon: float
     growth: float = 0.3
@@ -116,6 +119,7 @@ class TiedOptimism(Rule):
             _join_loop(centers, radii, tail, self.epsilon)
         totals = counts.sum(axis=(0, 1))
         sums = evidence.counts.rewards[grid][..., :size].sum(axis=(0, 1))
+        assert evidence.counts.squares is not None
         squares = evidence.counts.squares[grid][..., :size].sum(axis=(0, 1))
         rewards = _reward_intervals(totals, sums, squares, 0.5 * self.delta / sum(rep.sizes))
         return TiedSets(centers.transpose(1, 0, 2), radii.T, rewards)

@@ -63,8 +63,7 @@ def ranking(results: Results, summary: Summary, problem: str, horizon: int) -> l
 
 def failure(results: Results, place: tuple[str, str, int]) -> str:
     """How many runs of a learner failed, and why; nothing if none did."""
-    failures: Mapping[Any, object] = getattr(results, "failures", {})
-    return str(failures[place]) if place in failures else ""
+    return str(results.failures[place]) if place in results.failures else ""
 
 
 def _failed(results: Results, summary: Summary, problem: str, horizon: int) -> list[dict[str, Any]]:
