@@ -227,20 +227,23 @@ def _check_transitions(raw: ArrayLike) -> tuple[NDArray[np.float64] | None, list
         shape = " x ".join(map(str, matrix.shape)) or "a single number"
         remedy = "Give one row per state, each with one probability per state."
         return None, [Fault("transitions", "not a square matrix", shape, remedy)]
-    faults = []
-    for s, row in enumerate(matrix):
-        bad = [k for k, p in enumerate(row) if not 0 <= p <= 1]
-        for k in bad:
-            remedy = "Probabilities lie between 0 and 1."
-            fault = Fault(f"transitions[{s}][{k}]", "not a probability", _show(row[k]), remedy)
-            faults.append(fault)
-        if not bad and abs(row.sum() - 1) > ROW_SUM_TOLERANCE:
-            message = f"row {s} of transitions sums to {row.sum():.10g}, not 1"
-            remedy = "The probabilities of all next states must sum to 1"
-            if row.sum() > 0:
-                remedy += f"; dividing the row by its sum gives {_show((row / row.sum()).round(6))}"
-            faults.append(Fault(f"transitions[{s}]", message, _show(row), remedy + "."))
-    return matrix, faults
+    return matrix, [fault for s, row in enumerate(matrix) for fault in _check_row(s, row)]
+
+
+def _check_row(s: int, row: NDArray[np.float64]) -> list[Fault]:
+    bad = [k for k, p in enumerate(row) if not 0 <= p <= 1]
+    if bad:
+        remedy = "Probabilities lie between 0 and 1."
+        return [
+            Fault(f"transitions[{s}][{k}]", "not a probability", _show(row[k]), remedy) for k in bad
+        ]
+    if abs(row.sum() - 1) <= ROW_SUM_TOLERANCE:
+        return []
+    message = f"row {s} of transitions sums to {row.sum():.10g}, not 1"
+    remedy = "The probabilities of all next states must sum to 1"
+    if row.sum() > 0:
+        remedy += f"; dividing the row by its sum gives {_show((row / row.sum()).round(6))}"
+    return [Fault(f"transitions[{s}]", message, _show(row), remedy + ".")]
 
 
 def _ragged(raw: Any) -> list[Fault]:
@@ -255,15 +258,21 @@ def _ragged(raw: Any) -> list[Fault]:
             message = f"row {s} has {len(row)} entries where the matrix has {len(rows)} rows"
             remedy = "The matrix must be square: one probability per state in every row."
             faults.append(Fault(f"transitions[{s}]", message, _show(row), remedy))
-        for k, entry in enumerate(row):
-            if isinstance(entry, bool) or not isinstance(entry, int | float | np.number):
-                remedy = "Write a number between 0 and 1."
-                path = f"transitions[{s}][{k}]"
-                faults.append(Fault(path, "not a number", _show(entry), remedy))
+        words = [k for k, entry in enumerate(row) if not _is_number(entry)]
+        for k in words:
+            remedy = "Write a number between 0 and 1."
+            path = f"transitions[{s}][{k}]"
+            faults.append(Fault(path, "not a number", _show(row[k]), remedy))
+        if not words and len(row) == len(rows):
+            faults += _check_row(s, np.array(row, dtype=np.float64))
     if not faults:
         remedy = "Give one row per state, each with one probability per state."
         faults.append(Fault("transitions", "not a square matrix", _show(raw), remedy))
     return faults
+
+
+def _is_number(entry: object) -> bool:
+    return isinstance(entry, int | float | np.number) and not isinstance(entry, bool)
 
 
 def _check_states(raw: Iterable[Hashable] | None, size: int) -> tuple[tuple[str, ...], list[Fault]]:

@@ -20,6 +20,8 @@ from restive.errors import Fault, ProblemError
 
 __all__ = ["ArmFile", "ProblemFile", "RepeatedKeys", "bandit_from", "shared_names", "shown"]
 
+Steps = tuple[int | str, ...]  # the way to a place in an arm: ("transitions", 0, 1)
+
 MAX_DEPTH = 20  # a problem has six levels; anything far deeper is a mistake or an attack
 EXAMPLE: dict[str, Any] = {
     "name": "Two radio channels",
@@ -89,13 +91,12 @@ def bandit_from(decoded: Any, source: str) -> Bandit:
         raise ProblemError([Fault(source, "not a problem", shown(raw), remedy)])
     errors = _structural_errors(raw)
     faults += [_translated(error) for error in errors]
-    broken = {error["loc"][1:3] for error in errors}
     entries = raw["arms"] if isinstance(raw.get("arms"), list) else []
     arms: list[Arm] = []
     for j, entry in enumerate(entries):
         if isinstance(entry, dict):
-            fields = {key: value for key, value in entry.items() if (j, key) not in broken}
-            arm, found = _arm(fields, entry)
+            broken = [error["loc"][2:] for error in errors if error["loc"][1:2] == (j,)]
+            arm, found = _arm(entry, broken)
             arms += [arm] if arm else []
             faults += [fault.under(f"arms[{j}]") for fault in found]
     faults += shared_names(entries)
@@ -207,23 +208,75 @@ def _known_keys(key: str, nested: bool) -> str:
     return f"The keys here are {', '.join(known)}."
 
 
-def _arm(fields: dict[str, Any], entry: dict[str, Any]) -> tuple[Arm | None, list[Fault]]:
-    """The arm, or the faults of those ``fields`` of the file's ``entry`` that have the right type.
+def _arm(entry: dict[str, Any], broken: list[Steps]) -> tuple[Arm | None, list[Fault]]:
+    """The arm, or the faults of the file's ``entry`` beside those of the places ``broken``.
 
-    A missing field is stood in for, so that the others are still checked against one another.
+    What is missing or broken is stood in for, so that the rest is still checked.
     """
-    known = {key: fields[key] for key in ArmFile.model_fields if key in fields}
     candidates = [entry.get(key) for key in ("transitions", "rewards", "states")]
     sizes = [len(rows) for rows in candidates if isinstance(rows, list) and rows]
     if not sizes:
-        return None, []
+        return None, _emptiness(entry)
+    known, mended = _mended(entry, broken)
     size = sizes[0]
     stand_ins = {"transitions": np.full((size, size), 1 / size), "rewards": np.zeros(size)}
     try:
         arm = Arm(**{**stand_ins, **known})
     except ProblemError as error:
-        return None, [f for f in error.faults if re.split(r"[.\[]", f.path)[0] in known]
+        found = {fault: re.split(r"[.\[]", fault.path)[0] for fault in error.faults}
+        return None, [
+            replace(fault, value=shown(_at(entry, fault.path))) if key in mended else fault
+            for fault, key in found.items()
+            if key in known
+        ]
     return arm, []
+
+
+def _emptiness(entry: dict[str, Any]) -> list[Fault]:
+    """Faults of an arm without a single state."""
+    return [
+        Fault(key, "the list is empty", "[]", f"Fill it: {ArmFile.model_fields[key].description}")
+        for key in ("transitions", "rewards")
+        if entry.get(key) == []
+    ]
+
+
+def _mended(entry: dict[str, Any], broken: list[Steps]) -> tuple[dict[str, Any], set[str]]:
+    """The fields that can be checked, and which of them hold stand-ins for broken places."""
+    known = {key: entry[key] for key in ArmFile.model_fields if key in entry}
+    mended = set()
+    for key in {str(steps[0]) for steps in broken if steps} & known.keys():
+        inside = {steps[1] for steps in broken if steps[0] == key and len(steps) > 1}
+        whole = any(steps == (key,) for steps in broken)
+        if whole or key not in ("transitions", "rewards", "states"):
+            del known[key]  # there is nothing in it to go by
+        else:
+            values = known[key]
+            known[key] = [
+                _stand_in(key, value, len(values)) if k in inside else value
+                for k, value in enumerate(values)
+            ]
+            mended.add(key)
+    return known, mended
+
+
+def _stand_in(key: str, value: Any, size: int) -> Any:
+    """An entry of the field without a fault of its own, as long as the broken one if it can be."""
+    if key == "states":
+        return str(value)
+    if key == "rewards":
+        return 0.0
+    length = len(value) if isinstance(value, list) else size
+    return [1 / length] * length
+
+
+def _at(entry: dict[str, Any], path: str) -> Any:
+    """What stands in the file at a path such as transitions[0][1]."""
+    key, *steps = re.findall(r"\w+", path)
+    value = entry[key]
+    for step in steps:
+        value = value[int(step)]
+    return value
 
 
 def shared_names(entries: list[Any]) -> list[Fault]:
