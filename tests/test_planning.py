@@ -17,6 +17,7 @@ import naive
 import restive._iteration
 from restive.bandit import Arm, Bandit
 from restive.errors import TooLargeError
+from restive.evaluation import evaluate
 from restive.planning import Plan, forecast, plan
 from restive.problems import example1, example3, gilbert_elliott, random_problem
 from zoo import as_arrays, draw_bandit, draw_caps
@@ -202,6 +203,13 @@ def test_tolerance_out_of_range(tolerance):
         ([0, 0], [2, 3], "1 for the arm pulled last"),
         ([0, 0], [0, 1], "at least 1"),
         ([0, 0], [1, -4], "at least 1"),
+        ([0, 0], [1, 1], "for no other"),
+        ([0, 0], [1, 2.7], "ages must be whole numbers"),
+        ([0, 0], [1, float("nan")], "ages must be whole numbers"),
+        ([0, 0.5], [1, 2], "last_states must be whole numbers"),
+        ([True, False], [1, 2], "last_states must be whole numbers"),
+        (["busy", "gone"], [1, 2], "channel 2 has no state 'gone'; its states are busy, free"),
+        ("busy", [1, 2], "last_states must be whole numbers"),
         ([0, 2], [1, 2], "last_states"),
         ([-1, 0], [1, 2], "last_states"),
         ([0, 0, 0], [1, 2, 3], "one per arm"),
@@ -213,6 +221,30 @@ def test_information_states_that_cannot_be(states, ages, named):
     for ask in (found.action, found.gap, found.bias, found.gain_from):
         with pytest.raises(ValueError, match=named):
             ask(states, ages)
+
+
+def test_states_may_be_given_by_name():
+    found = plan(example1(0.3))
+    for ask in (found.action, found.bias, found.gain_from):
+        assert ask(["free", "busy"], [4, 1]) == ask([1, 0], [4.0, 1.0])
+    several = [["busy", "free"], ["free", "free"]]
+    np.testing.assert_array_equal(
+        found.gap(several, [[1, 2], [3, 1]]), found.gap([[0, 1], [1, 1]], [[1, 2], [3, 1]])
+    )
+
+
+def test_a_plan_that_tells_no_ages_apart_is_still_evaluated():
+    """With a cap of 1 the stored age of every arm is 1, which no play can show."""
+    found = plan(example1(0.1), caps=1)
+    assert evaluate(found.bandit, found).gain <= 0.7
+
+
+def test_the_interval_stops_where_rounding_does():
+    """rho* = 1/2 + |1 - 2 epsilon| / 4; biases of 500 leave no room for 1e-12."""
+    found = plan(example1(0.001), 1e-12)
+    assert not found.converged
+    assert found.gain_lower <= 0.7495 <= found.gain_upper
+    assert found.gain_upper - found.gain_lower < 1e-10
 
 
 def test_too_large_is_refused_before_anything_is_allocated():

@@ -14,7 +14,7 @@ from restive.representation import Representation
 from restive.solver import Solution
 from restive.structured import Parameters
 
-__all__ = ["bandit_parameters", "certificate", "row_errors"]
+__all__ = ["bandit_parameters", "certificate", "rounding", "row_errors"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -68,7 +68,7 @@ def certificate(
     share_out(rep.n_states * rep.n_arms, lookup.certify, solution.values, lay, tables,
               row_errors(bandit, rep), rewards, _phases(rep), rep.orbits.ravel(),
               lower, upper)  # fmt: skip
-    slack = _rounding(rep, solution.values)
+    slack = rounding(rep, solution.values)
     low = np.minimum(solution.lower, lower.min(axis=0)) - slack
     high = np.maximum(solution.upper, upper.max(axis=0)) + slack
     return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
@@ -100,7 +100,7 @@ def _phases(rep: Representation) -> Ints:
     return np.concatenate(found)
 
 
-def _rounding(rep: Representation, values: Floats) -> float:
+def rounding(rep: Representation, values: Floats) -> float:
     """Generous bound of the rounding in one backup: tables, products and the final difference."""
     scale = 1.0 + max(float(np.abs(rep.block(values, last)).max()) for last in range(rep.n_arms))
     table = rep.max_support * np.log2(2.0 + max(rep.n_ages))

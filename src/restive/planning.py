@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from restive.bandit import Arm, Bandit
-from restive.certificate import bandit_parameters, certificate, row_errors
+from restive.certificate import bandit_parameters, certificate, rounding, row_errors
 from restive.errors import TooLargeError
 from restive.representation import Representation
 from restive.solver import Solution, refine, solve
@@ -23,6 +24,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 FIRST_ERROR = 0.1  # L1 error of the rows beyond the cap on the coarsest level
+EXACT = 1e-300  # stands for rows without any error
 SOLVER_SHARE = 0.25  # part of the tolerance left to the iteration; the rest is aggregation
 SECONDS_PER_PAIR_AND_SWEEP = 0.5e-9  # order of magnitude, for forecasts
 SWEEPS_GUESS = 200
@@ -74,7 +76,8 @@ def plan(
     """The optimal policy, with an interval of at most ``tolerance`` that contains its gain rho*.
 
     Ages are told apart up to a cap that follows from the tolerance; ``caps`` forces it, and then
-    the interval is as wide as that makes it. memory: bytes that may be used (half of the
+    the interval is as wide as that makes it. So it is where rounding alone takes more than the
+    tolerance; ``converged`` is then False and the interval holds all the same. memory: bytes that may be used (half of the
     machine's by default). progress: called with (what is done, sweeps, width of the interval).
 
     >>> from restive.problems import example1
@@ -85,14 +88,14 @@ def plan(
     began = perf_counter()
     check_tolerance(tolerance)
     allowed = memory_allowed(memory)
-    error, sweeps = FIRST_ERROR, 0
+    error, sweeps, within = FIRST_ERROR, 0, tolerance
     level: _Level | None = None
     while True:
         rep = Representation.of(bandit, caps_for_error(bandit, error) if caps is None else caps)
         finest = _peak(rep) > allowed
         if finest:
             rep = _largest_fitting(bandit, rep, error, level, tolerance, allowed, caps is None)
-        accuracy = (0.1 if finest else SOLVER_SHARE) * tolerance
+        accuracy = (0.1 if finest else SOLVER_SHARE) * within
         if caps is None and not finest:
             accuracy = max(accuracy, 0.02 * error)
         level = _solve_level(bandit, rep, accuracy, level, progress)
@@ -100,11 +103,13 @@ def plan(
         width = level.width
         if progress is not None:
             progress("certified", sweeps, width)
-        if width <= tolerance or caps is not None:
+        within = max(tolerance, 2 * level.rounding)  # less is out of reach at any age
+        exact = level.error <= EXACT and accuracy <= SOLVER_SHARE * within
+        if width <= within or caps is not None or exact:
             break
         if finest:
             raise _too_large(bandit, tolerance, allowed, width)
-        error = _next_error(error, level, tolerance)
+        error = _next_error(error, level, within)
     return Plan(
         bandit, rep, level.lower, level.upper, level.solution.values, tolerance, sweeps,
         width <= tolerance, perf_counter() - began,
@@ -164,7 +169,10 @@ class Plan:
         return self.representation.caps
 
     def action(self, last_states: ArrayLike, ages: ArrayLike) -> int:
-        """Arm to pull, given for each arm the state last seen and the steps since then."""
+        """Arm to pull, given for each arm the state last seen and the steps since then.
+
+        States are numbers from 0 or names; the arm pulled last has age 1, the others are older.
+        """
         return int(self.actions(last_states, ages))
 
     def actions(self, last_states: ArrayLike, ages: ArrayLike) -> Ints:
@@ -213,7 +221,8 @@ class Plan:
         return row_tables(rep, bandit_parameters(self.bandit, rep))
 
     def _checked(self, last_states: ArrayLike, ages: ArrayLike) -> tuple[Ints, Ints]:
-        states, raw = np.asarray(last_states, dtype=np.int64), np.asarray(ages, dtype=np.int64)
+        states = _whole("last_states", self._numbers(np.asarray(last_states)))
+        raw = _whole("ages", np.asarray(ages))
         shape = np.broadcast_shapes(states.shape, raw.shape)
         states, raw = (np.array(np.broadcast_to(a, shape), order="C") for a in (states, raw))
         sizes = self.representation.sizes
@@ -221,12 +230,38 @@ class Plan:
             raise ValueError(f"last_states and ages need {len(sizes)} entries, one per arm")
         if (states < 0).any() or (states >= np.array(sizes)).any():
             raise ValueError(f"last_states must be below {sizes}, not {np.asarray(last_states)!r}")
-        if (raw < 1).any() or (raw.min(axis=-1) > 1).any():
+        # an arm with a cap of 1 has one stored age, which stands for all of them
+        fresh = ((raw == 1) & (np.array(self.caps) > 1)).sum(axis=-1)
+        if (raw < 1).any() or (raw.min(axis=-1) > 1).any() or (fresh > 1).any():
             raise ValueError(
                 "ages count the steps since each arm was seen: they are at least 1, and 1 for the "
-                f"arm pulled last; not {np.asarray(ages)!r}"
+                f"arm pulled last and for no other; not {np.asarray(ages)!r}"
             )
         return states, raw
+
+    def _numbers(self, given: NDArray[Any]) -> NDArray[Any]:
+        """The states' numbers, where names of states are given."""
+        if given.dtype.kind not in "US" or given.shape[-1:] != (self.bandit.n_arms,):
+            return given
+        numbers = np.empty(given.shape, dtype=np.int64)
+        for place, name in np.ndenumerate(given):
+            names = self.bandit.arms[place[-1]].states
+            if str(name) not in names:
+                raise ValueError(
+                    f"last_states: {self.bandit.arm_name(place[-1])} has no state {str(name)!r}; "
+                    f"its states are {', '.join(names)}"
+                )
+            numbers[place] = names.index(str(name))
+        return numbers
+
+
+def _whole(what: str, given: NDArray[Any]) -> Ints:
+    """The numbers as integers, if that is what they are."""
+    if given.dtype.kind in "iu":
+        return given.astype(np.int64, copy=False)
+    if given.dtype.kind != "f" or not (given == np.floor(given)).all():
+        raise ValueError(f"{what} must be whole numbers, one per arm, not {given!r}")
+    return given.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,6 +270,7 @@ class _Level:
 
     representation: Representation
     error: float  # L1 error of the rows beyond the cap
+    rounding: float  # part of the interval's width that only allows for rounding
     solution: Solution
     lower: Floats
     upper: Floats
@@ -258,8 +294,8 @@ def _solve_level(
     report = None if progress is None else lambda n, width: progress("solving", n, width)
     solution = solve(rep, parameters, tolerance=accuracy, start=start, progress=report)
     lower, upper = certificate(bandit, rep, parameters, solution)
-    error = max(float(row_errors(bandit, rep).max()), 1e-300)
-    return _Level(rep, error, solution, lower, upper)
+    error = max(float(row_errors(bandit, rep).max()), EXACT)
+    return _Level(rep, error, 2 * rounding(rep, solution.values), solution, lower, upper)
 
 
 def caps_for_error(bandit: Bandit, error: float) -> tuple[int, ...]:
