@@ -210,7 +210,7 @@ def test_standard_input_that_is_not_text():
     assert "<stdin>: not UTF-8 text (found byte 0xff)" in refused.stderr
 
 
-@pytest.mark.parametrize("tolerance", ["0", "-1e-6", "1", "nan", "inf", "small"])
+@pytest.mark.parametrize("tolerance", ["0", "-1e-6", "1e-13", "1", "nan", "inf", "small"])
 @pytest.mark.parametrize("command", ["inspect", "plan"])
 def test_tolerances_that_are_none(command, tolerance, example):
     refused = run(command, example, "--tolerance", tolerance)
@@ -325,6 +325,55 @@ def test_plan_speaks_plainly(example):
     assert "\r" not in shown.stderr
 
 
+def test_a_rough_plan_is_an_interval_that_no_policy_beats(example):
+    """rho* = 0.7 of Example 1 is what the myopic policy earns, so no lower bound is less."""
+    shown = run("plan", example, "--caps", "3").stdout
+    assert "The best policy earns between 0.6999 and 1.0000 per step (certified), at least" in shown
+    assert "at least 40% more than always pulling" in shown
+    assert "115" not in shown
+    assert "at least 69.9%" in shown
+    found = json.loads(run("plan", example, "--caps", "3", "--json").stdout)
+    assert 0.7 - 2e-6 <= found["gain_lower"] <= 0.7 <= found["gain_upper"]
+    assert found["myopic"]["gain"] <= found["gain"] <= found["gain_upper"]
+
+
+IN_STEP = "[[arms]]\ntransitions = [[0, 1], [1, 0]]\nrewards = [0, 1]\n" * 2
+
+
+def test_gains_that_depend_on_the_start_are_told_apart():
+    """Two arms that alternate: always 1 if they are out of step, else 1/2; each half the time."""
+    shown = run("plan", "-", given=IN_STEP).stdout
+    assert "the mean over the starts" in shown
+    assert "earns 0.5000 in 50% of the starts and 1.0000 in 50% of the starts." in shown
+    found = json.loads(run("plan", "-", "--json", given=IN_STEP).stdout)
+    assert found["gain"] == pytest.approx(0.75)
+    assert sorted(one["gain"] for one in found["starts"]) == pytest.approx([0.5, 1])
+    for one in found["starts"]:
+        assert one["probability"] == pytest.approx(0.5)
+        assert one["gain_lower"] <= one["gain"] <= one["gain_upper"]
+    together = IN_STEP.replace("[0, 1]\n", "[0, 1]\ninitial = 0\n")
+    (only,) = json.loads(run("plan", "-", "--json", given=together).stdout)["starts"]
+    assert (only["probability"], only["gain"]) == pytest.approx((1, 0.5))
+    assert "mean over" not in run("plan", "-", given=together).stdout
+
+
+def test_nothing_is_not_compared_with_nothing():
+    given = IN_STEP.replace("rewards = [0, 1]", "rewards = [0, 0]")
+    shown = run("plan", "-", given=given).stdout
+    assert "as much as always pulling" in shown
+    assert "%" not in shown.split("just seen")[0]
+
+
+def test_the_best_is_not_shown_below_a_policy_that_is_as_good(example, monkeypatch):
+    """Even where the middle of its interval is a digit lower."""
+    high = restive.evaluation.Value(0.70003, 0.69999, 0.70006, 80)
+    monkeypatch.setattr("restive.evaluation.evaluate", lambda *_: high)
+    found = json.loads(run("plan", example, "--json", "--tolerance", "1e-4").stdout)
+    assert found["gain"] >= min(found["myopic"]["gain"], found["gain_upper"])
+    shown = run("plan", example, "--tolerance", "1e-4").stdout
+    assert shown.count("100.0%") == 2
+
+
 def test_cold_kernels_are_announced_and_warm_ones_are_not(example, tmp_path, monkeypatch):
     monkeypatch.setattr("restive._kernels.is_cold", lambda: True)
     assert "once" in run("plan", example).stderr
@@ -362,6 +411,46 @@ def test_policies_too_large_to_read_are_refused(tmp_path):
     assert refused.exit_code == 2
     assert "4 arms" in refused.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_too_many_arms_to_list_are_refused_before_planning(tmp_path, monkeypatch):
+    monkeypatch.setattr("restive.planning.plan", lambda *_, **__: pytest.fail("planned"))
+    given = run("problem", "gilbert-elliott", "--n-arms", "4").stdout
+    refused = run("plan", "-", "--policy-out", tmp_path / "policy.csv", given=given)
+    assert refused.exit_code == 2
+    assert "4 arms" in refused.stderr
+
+
+@pytest.mark.parametrize("words", [("plan", "--figure"), ("learn", "--horizon", "10", "--figure")])
+def test_a_folder_that_takes_no_files_is_found_before_the_work(example, words, monkeypatch):
+    """As /proc, where even root can make none."""
+    monkeypatch.setattr("restive.cli._read", lambda _: pytest.fail("went to work"))
+    monkeypatch.setattr("restive.cli.learn._read", lambda _: pytest.fail("went to work"))
+    pytest.importorskip("matplotlib")
+
+    def refuse(self, *_, **__):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "touch", refuse)
+    target = example.with_name("x.svg")
+    refused = run(words[0], example, *words[1:], target)
+    assert refused.exit_code == 2
+    assert "--figure: cannot be written: Permission denied (found" in refused.stderr
+    assert f"(found {target})" in refused.stderr
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_results_are_printed_before_a_file_that_fails(example, words, monkeypatch):
+    def fail(*_):
+        raise OSError(28, "No space left on device", "draft")
+
+    monkeypatch.setattr("restive.cli.output.os.replace", fail)
+    target = example.with_name("policy.csv")
+    shown = run("plan", example, "--policy-out", target, *words)
+    assert shown.exit_code == 2
+    assert "0.7000" in shown.stdout or json.loads(shown.stdout)["gain"] == pytest.approx(0.7)
+    assert f"{target}: No space left on device" in shown.stderr
+    assert "Wrote" not in shown.stdout
 
 
 def test_figure_is_written(example, tmp_path):
@@ -458,10 +547,31 @@ def test_comparison_with_the_best_arm(gain, single, words):
 
 
 @pytest.mark.parametrize(
-    ("count", "words"), [(999, "999 bytes"), (1500, "1.5 kB"), (23e6, "23 MB"), (4e18, "4,000 PB")]
+    ("count", "words"),
+    [
+        (999, "999 bytes"),
+        (1500, "1.5 kB"),
+        (23e6, "23 MB"),
+        (4e18, "4,000 PB"),
+        (10**400, "1e+385 PB"),
+    ],
 )
 def test_memory_in_words(count, words):
     assert screen._memory(count) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.001, "less than 0.01 s"),
+        (90, "90 s"),
+        (864_000, "10 days"),
+        (31_556_952_000, "1,000 years"),
+        (1e250, "3e+242 years"),
+    ],
+)
+def test_durations_in_words(seconds, words):
+    assert screen._duration(seconds) == words
 
 
 SLOW = """

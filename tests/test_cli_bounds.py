@@ -155,7 +155,12 @@ def test_problems_with_one_state_or_one_step():
     got = found("--horizon", "1", given=one)
     assert got["true_diameter"]["upper"] == 0
     assert got["true_diameter"]["bounds"]["diameter"] == 1  # the theorems ask for 1 at least
-    assert run("--horizon", "1", given=one).exit_code == 0
+    shown = run("--horizon", "1", given=one)
+    assert shown.exit_code == 0
+    assert (
+        "The true diameter is 0.0 (certain to within 0; 1 states), which the theorems count as 1."
+        in (shown.stdout)
+    )
 
 
 def test_malformed_problems_and_slow_chains_end_in_2():

@@ -124,6 +124,8 @@ def test_too_large_to_plan_still_learns(monkeypatch):
     assert set(got["missing"]) == {"regret", "gap_regret"}
     assert "information states" in got["missing"]["regret"]
     shown = run("--horizon", 1000, "--learner", "round-robin").stdout
+    assert "Always pulling the best single arm, channel 1, would earn 0.5000." in shown
+    shown = run("--horizon", 1000, "--learner", "round-robin").stdout
     assert "unknown: a plan to within 1e-06 would take about" in shown
 
 
@@ -163,6 +165,7 @@ def test_a_coarser_plan_is_said_to_be_one(monkeypatch):
         (["--horzion", "1e3"], "--horzion: tied-sampling has no such option (found 1e3). Did"),
         (["--growth", "x"], "growth: not a value for it (found x). Give"),
         (["--growth"], "--growth: the value is missing. Write"),
+        (["--unknown-states"], "--unknown-states: tied-sampling has no such option. Its"),
         (["--learner", "best-arm", "--growth", "1"], "--growth: best-arm has no such option"),
         (["second.toml"], "FILE: not one file (found - second.toml). Give"),
         (["--figure", "a.bmp"], "--figure: unknown kind of file (found a.bmp). Give"),

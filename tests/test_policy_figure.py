@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -14,7 +15,7 @@ from restive import problems
 from restive.bandit import Arm, Bandit
 from restive.errors import RestiveError
 from restive.planning import plan
-from restive.report import policy_figure
+from restive.report import policy_figure, policy_page
 from restive.report.policy_colors import arm_label, keyed_top, plain, shades
 from restive.report.policy_data import EITHER, _columns, age_maps, returns, runs, strips
 from restive.report.policy_play import play
@@ -320,6 +321,15 @@ def test_the_picture_says_the_value_and_the_switch(tmp_path):
     assert "<!-- from 5: channel -->" in text
     assert f"earns {made.gain:.7f} a step" in text
     assert f"({made.gain_lower:.7f} to {made.gain_upper:.7f})" in text
+
+
+def test_titles_say_no_more_than_is_known():
+    alternating = Bandit([Arm([[0, 1], [1, 0]], [0, 1])] * 2)  # 1 out of step, 1/2 in step
+    title = policy_page._title(plan(alternating))
+    assert title.startswith("The best policy earns 0.75")
+    assert re.search(r"the mean over its starts, which allow from 0\.50* to 1\.0*$", title)
+    rough = policy_page._title(plan(problems.example1(0.1), caps=3))
+    assert re.search(r": the best policy earns between 0\.\d+ and 1\.0* a step$", rough)
 
 
 @pytest.mark.parametrize(

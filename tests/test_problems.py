@@ -119,6 +119,8 @@ def test_example_4_turns_the_preference_of_l_and_r_over_when_c_is_removed() -> N
 
 def test_staying_makes_example_4_and_the_cycles_aperiodic() -> None:
     assert [arm.period for arm in example4(stay=0.01).arms] == [1, 1, 1]
+    assert example4(stay=0.01).name == "Example 4, stay = 0.01"
+    assert example4(False, 0.5).name == "Example 4 without C, stay = 0.5"
     arm = lower_bound(2, 4, stay=0.01).arms[0]
     assert arm.period == 1
     np.testing.assert_allclose(arm.stationary, 0.25)

@@ -77,8 +77,9 @@ def plan(
 
     Ages are told apart up to a cap that follows from the tolerance; ``caps`` forces it, and then
     the interval is as wide as that makes it. So it is where rounding alone takes more than the
-    tolerance; ``converged`` is then False and the interval holds all the same. memory: bytes that may be used (half of the
-    machine's by default). progress: called with (what is done, sweeps, width of the interval).
+    tolerance; ``converged`` is then False and the interval holds all the same. memory: bytes that
+    may be used (half of the machine's by default). progress: called with (what is done, sweeps,
+    width of the interval).
 
     >>> from restive.problems import example1
     >>> found = plan(example1(epsilon=0.1))
@@ -159,6 +160,12 @@ class Plan:
             law = np.multiply.outer(law, phases)
         parts = np.bincount(rep.orbits.ravel(), law.ravel(), minlength=rep.n_classes)
         return parts.astype(np.float64)
+
+    @property
+    def starts(self) -> list[tuple[float, float, float]]:
+        """(probability, lower, upper) of each part in which play may start; mostly one."""
+        rows = zip(self.class_law.tolist(), self.lower.tolist(), self.upper.tolist(), strict=True)
+        return [row for row in rows if row[0] > 0]
 
     @property
     def states(self) -> int:

@@ -128,7 +128,8 @@ def example4(center: bool = True, stay: float = 0.0) -> Bandit:
     means = [1, 0, 0, 7 / 8, 3 / 4, 0, 0]
     right = Arm(_lazy(fork, stay), means, name="R", states=names, initial=0)
     arms = [left, middle, right] if center else [left, right]
-    return Bandit(arms, name="Example 4" if center else "Example 4 without C")
+    name = "Example 4" if center else "Example 4 without C"
+    return Bandit(arms, name=f"{name}, stay = {stay:g}" if stay else name)
 
 
 @_entry(

@@ -19,7 +19,7 @@ TOLERANCE = 1e-6
 
 File = Annotated[str, typer.Argument(help="Problem file, TOML or JSON; - reads standard input.")]
 Tolerance = Annotated[
-    float, typer.Option(help="Accuracy asked of the best average reward, between 0 and 1.")
+    float, typer.Option(help="Accuracy asked of the best average reward, from 1e-12 to 1.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
@@ -133,20 +133,23 @@ def plan(
     output.check_target("--figure", figure, (".svg", ".png"), needs="matplotlib")
     bandit = _read(file)
     _check_tolerance(tolerance)
+    limits = {"caps": read_caps(caps, bandit.n_arms), "memory": read_memory(memory)}
+    if policy_out:
+        output.check_arms(bandit)
     from restive.cli import screen
 
     with screen.progress() as report:
-        limits = {"caps": read_caps(caps, bandit.n_arms), "memory": read_memory(memory)}
-        made = _plan(bandit, tolerance, report, limits)
-        found = facts.of_plan(made)
-    if policy_out:
-        output.write_policy(made, policy_out)
-    if figure:
-        output.write_figure(made, figure)
+        made, found = facts.of_plan(_plan(bandit, tolerance, report, limits))
     if json:
         _print_json(found)
     else:
-        screen.show_plan(found, [path for path in (policy_out, figure) if path])
+        screen.show_plan(found)
+    if policy_out:  # files come last: whatever becomes of them, the numbers are on the screen
+        output.write_policy(made, policy_out)
+    if figure:
+        output.write_figure(made, figure)
+    if not json:
+        screen.show_written([path for path in (policy_out, figure) if path])
 
 
 @app.command()
@@ -234,8 +237,8 @@ def _read(file: str) -> Bandit:
 
 
 def _check_tolerance(tolerance: float) -> None:
-    if not 0 < tolerance < 1:
-        remedy = "Give a number between 0 and 1, such as 1e-6."
+    if not 1e-12 <= tolerance < 1:
+        remedy = "Give a number from 1e-12 to below 1, such as 1e-6."
         fault = Fault("--tolerance", "not an accuracy", f"{tolerance:g}", remedy)
         raise ProblemError([fault])
 

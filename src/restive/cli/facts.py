@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +31,24 @@ def of_problem(bandit: Bandit, tolerance: float) -> dict[str, Any]:
     }
 
 
-def of_plan(plan: Plan) -> dict[str, Any]:
-    """The value of the best policy beside those of simple ones, and what it took to find it."""
+def of_plan(plan: Plan) -> tuple[Plan, dict[str, Any]]:
+    """The value of the best policy beside those of simple ones, and what it took to find it.
+
+    Also the plan as it then stands: no policy earns less than these do for certain, which may
+    narrow the interval of a rough one.
+    """
+    myopic, single = _value(plan, "myopic"), _value(plan, "best-arm")
+    sure = max(one.get("gain_lower") or 0.0 for one in (myopic, single))
+    lower = min(max(plan.gain_lower, sure), plan.gain_upper)
+    if lower > plan.gain_lower and len(plan.lower) == 1:
+        met = plan.converged or plan.gain_upper - lower <= plan.tolerance
+        plan = replace(plan, lower=plan.lower * 0 + lower, converged=met)
+    likely = [0.5 * (lower + plan.gain_upper), myopic["gain"] or 0.0, single["gain"] or 0.0]
+    values = {"gain": min(max(likely), plan.gain_upper), "gain_lower": lower}
+    return plan, _plan_facts(plan) | values | {"myopic": myopic, "situations": _situations(plan)}
+
+
+def _plan_facts(plan: Plan) -> dict[str, Any]:
     return {
         "problem": plan.bandit.name,
         "version": __version__,
@@ -41,9 +57,13 @@ def of_plan(plan: Plan) -> dict[str, Any]:
         "gain_lower": float(plan.gain_lower),
         "gain_upper": float(plan.gain_upper),
         "converged": bool(plan.converged),
+        "starts": [
+            {"probability": p, "gain": 0.5 * (low + high), "gain_lower": low, "gain_upper": high}
+            for p, low, high in plan.starts
+        ],
         "best_arm": _best_arm(plan.bandit),
-        "myopic": _myopic(plan),
-        "situations": _situations(plan),
+        "myopic": None,
+        "situations": None,
         "states": int(plan.states),
         "caps": [int(cap) for cap in plan.caps],
         "sweeps": int(plan.sweeps),
@@ -121,12 +141,12 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-def _myopic(plan: Plan) -> dict[str, float | None]:
-    """Value of pulling what pays most at once; None where it is too large to compute."""
+def _value(plan: Plan, policy: str) -> dict[str, float | None]:
+    """What a simple policy earns; None where it is too large to compute."""
     from restive.evaluation import evaluate
 
     try:
-        value = evaluate(plan.bandit, "myopic", plan.tolerance)
+        value = evaluate(plan.bandit, policy, plan.tolerance)
     except TooLargeError:
         return {"gain": None}
     return {"gain": value.gain, "gain_lower": value.gain_lower, "gain_upper": value.gain_upper}

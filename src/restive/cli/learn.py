@@ -59,14 +59,14 @@ def learn(
     output.check_target("--figure", figure, (".svg", ".png"), needs="matplotlib")
     bandit = _read(file)
     found, run = _learned(bandit, entry, steps, seed, chance, options)
-    if run is not None and figure:
-        _draw(run, found, figure)
     if json:
         _print_json(found | ({"curves": _curves(run, found["steps"])} if curves else {}))
     else:
         from restive.cli import learn_screen
 
-        learn_screen.show_run(found, [figure] if figure and run is not None else [])
+        learn_screen.show_run(found)
+    if run is not None and figure:  # last: whatever becomes of it, the numbers are on the screen
+        _draw(run, found, figure, quiet=json)
     if found["interrupted"]:
         raise typer.Exit(130)
 
@@ -162,11 +162,14 @@ def _curves(run: Run | None, steps: int) -> dict[str, list[float] | None] | None
     return {name: None if c is None else c[:points].tolist() for name, c in found.items()}
 
 
-def _draw(run: Run, found: dict[str, Any], path: str) -> None:
+def _draw(run: Run, found: dict[str, Any], path: str, quiet: bool) -> None:
+    from restive.cli import screen
     from restive.report.learning_figure import learning_figure
 
     learning_figure(run, path, title=f"{found['problem'] or 'a problem'}: {found['learner']}",
                     steps=found["steps"])  # fmt: skip
+    if not quiet:
+        screen.show_written([path])
 
 
 def _entry(name: str) -> LearnerEntry:
@@ -209,8 +212,11 @@ def _split(words: Sequence[str], entry: LearnerEntry) -> tuple[str, dict[str, An
 def _value(word: str, rest: list[str], entry: LearnerEntry) -> str:
     """What an option is set to by the words after it; a switch needs none."""
     switches = {one.name for one in entry.parameters if one.kind == "bool"}
-    if word[2:].replace("-", "_") in switches and (not rest or rest[0].lower() not in TRUTH):
+    name = word[2:].replace("-", "_")
+    if name in switches and (not rest or rest[0].lower() not in TRUTH):
         return "true"
+    if not rest and name not in {one.name for one in entry.parameters}:
+        return ""  # that there is no such option is the thing to say
     if not rest:
         raise ProblemError(
             [Fault(word, "the value is missing", "", f"Write {word} and a value after it.")]

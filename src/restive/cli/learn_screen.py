@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -22,8 +22,8 @@ MEANING = (
 )
 
 
-def show_run(facts: Mapping[str, Any], written: Sequence[str]) -> None:
-    """Print what ``restive learn`` found, and the names of the files that were written."""
+def show_run(facts: Mapping[str, Any]) -> None:
+    """Print what ``restive learn`` found."""
     out = _console()
     if facts["interrupted"]:
         words = f"restive: interrupted; reached {facts['steps']:,} of {facts['horizon']:,} steps."
@@ -39,8 +39,6 @@ def show_run(facts: Mapping[str, Any], written: Sequence[str]) -> None:
     for note in _notes(facts):
         out.print(Text(note))
     out.print(Text(_small(facts), style="dim"))
-    for path in written:
-        out.print(Text(f"Wrote {path}.", style="dim"))
 
 
 def show_learners(entries: Iterable[LearnerEntry], default: str) -> None:
@@ -81,11 +79,11 @@ def _rows(facts: Mapping[str, Any]) -> list[tuple[str, ...]]:
 def _sentence(facts: Mapping[str, Any]) -> str:
     best, gain = facts["best_arm"], facts["gain"]
     words = f"{facts['learner']} earned {_gain(facts['mean_reward'])} per step. "
-    if gain is not None:
-        words += f"The best policy would earn {_gain(gain)}, and always "
-    else:
-        words += "Always "
-    return words + f"pulling the best single arm, {best['name']}, {_gain(best['gain'])}."
+    single = f"pulling the best single arm, {best['name']},"
+    if gain is None:
+        return words + f"Always {single} would earn {_gain(best['gain'])}."
+    words += f"The best policy would earn {_gain(gain)}, and always "
+    return words + f"{single} {_gain(best['gain'])}."
 
 
 def _notes(facts: Mapping[str, Any]) -> list[str]:

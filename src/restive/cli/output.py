@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 from restive.errors import Fault, ProblemError, TooLargeError
 
 if TYPE_CHECKING:
+    from restive.bandit import Bandit
     from restive.planning import Plan
 
-__all__ = ["check_target", "write_figure", "write_policy"]
+__all__ = ["check_arms", "check_target", "write_figure", "write_policy"]
 
 MAX_ARMS = 3
 MAX_ROWS = 1_000_000
+INSTEAD = "Ask for single states instead: restive.planning.plan(bandit).action(last_states, ages)."
 
 
 def check_target(option: str, path: str, suffixes: Sequence[str], needs: str = "") -> None:
@@ -38,8 +40,31 @@ def check_target(option: str, path: str, suffixes: Sequence[str], needs: str = "
     elif needs and find_spec(needs) is None:
         remedy = "Install it with: pip install 'restive[plot]'"
         fault = Fault(option, f"drawing needs {needs}, which is not installed", "", remedy)
+    else:
+        fault = _refusal(option, target)
     if fault:
         raise ProblemError([fault])
+
+
+def _refusal(option: str, target: Path) -> Fault | None:
+    """Try whether a file can be made beside ``target``, where its draft will be."""
+    draft = _draft(target)
+    try:
+        draft.touch()
+        draft.unlink()
+    except OSError as error:
+        words = f"cannot be written: {error.strerror}"
+        return Fault(option, words, str(target), "Give a path in a folder of yours.")
+    return None
+
+
+def check_arms(bandit: Bandit) -> None:
+    """Refuse to list the policy of too many arms."""
+    if bandit.n_arms > MAX_ARMS:
+        raise TooLargeError(
+            f"--policy-out: the policy of {bandit.n_arms} arms is too large to read; listings go "
+            f"up to {MAX_ARMS} arms. {INSTEAD}"
+        )
 
 
 def write_figure(plan: Plan, path: str) -> None:
@@ -72,12 +97,12 @@ def write_policy(plan: Plan, path: str) -> None:
 
 def check_listing(plan: Plan) -> None:
     """Refuse to list policies that nobody could read."""
+    check_arms(plan.bandit)
     count = _count(plan)
-    if plan.bandit.n_arms > MAX_ARMS or count > MAX_ROWS:
+    if count > MAX_ROWS:
         raise TooLargeError(
-            f"--policy-out: the policy of {plan.bandit.n_arms} arms has {count:,} information "
-            f"states; listings go up to {MAX_ARMS} arms and {MAX_ROWS:,} rows. Ask for single "
-            "states instead: restive.planning.plan(bandit).action(last_states, ages)."
+            f"--policy-out: the policy has {count:,} information states; listings go up to "
+            f"{MAX_ROWS:,} rows. {INSTEAD}"
         )
 
 
@@ -118,10 +143,18 @@ def _rows(plan: Plan) -> Iterator[Sequence[Any]]:
 def _whole(path: str) -> Iterator[Path]:
     """A draft beside ``path`` that takes its place only when everything went well."""
     target = Path(path)
-    draft = target.with_name(f".{target.stem}.{os.getpid()}{target.suffix}")
+    draft = _draft(target)
     try:
         yield draft
         os.replace(draft, target)
+    except OSError as error:
+        if error.strerror is None:
+            raise
+        raise type(error)(error.errno, error.strerror, path) from None  # not the draft's name
     finally:
         with suppress(FileNotFoundError):
             draft.unlink()
+
+
+def _draft(target: Path) -> Path:
+    return target.with_name(f".{target.stem}.{os.getpid()}{target.suffix}")

@@ -17,10 +17,19 @@ from rich.text import Text
 if TYPE_CHECKING:
     from restive.problems import Problem
 
-__all__ = ["progress", "show_bounds", "show_gallery", "show_plan", "show_problem", "waiting"]
+__all__ = [
+    "progress",
+    "show_bounds",
+    "show_gallery",
+    "show_plan",
+    "show_problem",
+    "show_written",
+    "waiting",
+]
 
 PLAIN_WIDTH = 100_000  # in a pipe nothing is wrapped or cut
 SHOWN_STATES = 12
+WIDE = 1e-3  # an interval wider than this is printed instead of its middle
 PLAIN_RULE = Box("    \n" * 2 + " ── \n" + "    \n" * 5)  # a rule under the heading, no more
 
 
@@ -42,16 +51,16 @@ def show_problem(facts: Mapping[str, Any]) -> None:
     out.print(Text(_problem_sentence(facts)))
 
 
-def show_plan(facts: Mapping[str, Any], written: Sequence[str]) -> None:
-    """Print what ``facts.of_plan`` found, and the names of the files that were written."""
+def show_plan(facts: Mapping[str, Any]) -> None:
+    """Print what ``facts.of_plan`` found."""
     out = _console()
-    best, top = facts["best_arm"], facts["gain"]
+    best = facts["best_arm"]
     values = {
-        "best policy": top,
-        "myopic policy": facts["myopic"]["gain"],
-        f"always {best['name']}": best["gain"],
+        "best policy": facts,
+        "myopic policy": facts["myopic"],
+        f"always {best['name']}": best,
     }
-    rows = [(name, _gain(value), _share(value, top)) for name, value in values.items()]
+    rows = [(name, _amount(value), _share(value, facts)) for name, value in values.items()]
     out.print(_title(facts, "plan"))
     out.print()
     heads = ("policy", "reward per step", "share of the best")
@@ -66,11 +75,18 @@ def show_plan(facts: Mapping[str, Any], written: Sequence[str]) -> None:
         f"{_duration(facts['seconds'])}."
     )
     out.print(Text(small, style="dim"))
-    for path in written:
-        out.print(Text(f"Wrote {path}.", style="dim"))
     if not facts["converged"]:
-        words = "restive: the tolerance was not reached; the interval above still holds."
+        words = (
+            f"restive: the tolerance of {facts['tolerance']:g} was not reached: the caps given, or "
+            "rounding, leave the interval wider. It still holds."
+        )
         _console(stderr=True).print(Text(words, style="yellow"))
+
+
+def show_written(paths: Sequence[str]) -> None:
+    """Print the names of the files that were written."""
+    for path in paths:
+        _console().print(Text(f"Wrote {path}.", style="dim"))
 
 
 def _situations(out: Console, found: Sequence[Mapping[str, Any]]) -> Table | Text:
@@ -218,10 +234,32 @@ def _problem_sentence(facts: Mapping[str, Any]) -> str:
 def _plan_sentence(facts: Mapping[str, Any]) -> str:
     lower, upper = _interval(facts["gain_lower"], facts["gain_upper"])
     best = facts["best_arm"]
+    arm = f"always pulling the best arm, {best['name']} ({_gain(best['gain'])})."
+    if _wide(facts):
+        words = f"The best policy earns between {lower} and {upper} per step (certified), at least "
+        words += f"{_comparison(facts['gain_lower'], best['gain'])} {arm}"
+    else:
+        # a gain that may be nothing is not called more than nothing
+        gain = facts["gain"] if facts["gain_lower"] > 0 else 0.0
+        words = f"The best policy earns {_gain(facts['gain'])} per step (certified between {lower} "
+        words += f"and {upper}), {_comparison(gain, best['gain'])} {arm}"
+    return f"{words}{_starts_sentence(facts['starts'])}"
+
+
+def _starts_sentence(starts: Sequence[Mapping[str, Any]]) -> str:
+    """Where the gain depends on the phases in which the arms start: how."""
+    shares: dict[str, float] = {}
+    for start in starts:
+        amount = _amount(start)
+        shares[amount] = shares.get(amount, 0.0) + start["probability"]
+    if len(shares) < 2:
+        return ""
+    parts = [f"{amount} in {100 * share:.3g}% of the starts" for amount, share in shares.items()]
+    if len(parts) > SHOWN_STATES:
+        parts = [*parts[:SHOWN_STATES], f"{len(parts) - SHOWN_STATES} more values (see --json)"]
     return (
-        f"The best policy earns {_gain(facts['gain'])} per step (certified between {lower} and "
-        f"{upper}), {_comparison(facts['gain'], best['gain'])} always pulling the best arm, "
-        f"{best['name']} ({_gain(best['gain'])})."
+        " That is the mean over the starts: which phases the arms start in cannot be changed "
+        f"later, and the best policy earns {', '.join(parts[:-1])} and {parts[-1]}."
     )
 
 
@@ -233,6 +271,8 @@ def _diameter_sentence(known: Mapping[str, Any] | None) -> list[str]:
         return ["The true diameter is infinite: some states are never reached from others."]
     low, high = known["within_lower"], known["within_upper"]
     value = f"{_large(high)} (certain to within {high - low:.1g}; {known['states']:,} states)"
+    if high < 1:
+        value += ", which the theorems count as 1"
     if known["finite"]:
         return [f"The true diameter is {value}."]
     return [
@@ -282,8 +322,25 @@ def _gain(value: float | None) -> str:
     return "too large" if value is None else f"{value:.4f}"
 
 
-def _share(value: float | None, whole: float) -> str:
-    return "-" if value is None or whole <= 0 else f"{100 * value / whole:.1f}%"
+def _wide(value: Mapping[str, Any]) -> bool:
+    """Whether one number would say more than is known."""
+    return bool(value.get("gain_upper", 0.0) - value.get("gain_lower", 0.0) > WIDE)
+
+
+def _amount(value: Mapping[str, Any]) -> str:
+    if not _wide(value):
+        return _gain(value["gain"])
+    return " to ".join(_interval(value["gain_lower"], value["gain_upper"]))
+
+
+def _share(value: Mapping[str, Any], best: Mapping[str, Any]) -> str:
+    """Part of what the best policy earns."""
+    if value["gain"] is None or best["gain_lower"] <= 0:
+        return "-"
+    if value is best or not (_wide(best) or _wide(value)):
+        return f"{100 * min(value['gain'] / best['gain'], 1):.1f}%"
+    sure = value.get("gain_lower", value["gain"]) / best["gain_upper"]
+    return f"at least {floor(1000 * min(sure, 1)) / 10:.1f}%"
 
 
 def _steps(value: float | None) -> str:
@@ -295,6 +352,8 @@ def _steps(value: float | None) -> str:
 
 
 def _memory(count: float) -> str:
+    if count >= 1e21:
+        return f"{Decimal(count).scaleb(-15):.0e} PB"
     for unit in ("bytes", "kB", "MB", "GB", "TB", "PB"):
         if count < 1000 or unit == "PB":
             break
@@ -309,4 +368,7 @@ def _duration(seconds: float) -> str:
         if seconds < limit:
             digits = 2 if seconds < 10 else 0
             return f"{seconds / unit:.{digits}f} {name}"
-    return f"{seconds / 86400:,.0f} days"
+    if seconds < 3e9:
+        return f"{seconds / 86400:,.0f} days"
+    years = seconds / 31_556_952
+    return f"{years:,.0f} years" if years < 1e5 else f"{years:.0e} years"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from restive.errors import RestiveError
 from restive.report.policy_colors import INK, plain
-from restive.report.policy_page import METADATA, SETTINGS, _checked
+from restive.report.policy_page import METADATA, SETTINGS, _checked, families
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,6 +53,8 @@ def learning_figure(
     try:
         draft.write_bytes(picture)
         os.replace(draft, target)
+    except OSError as error:  # named after the file that was asked for, not after its draft
+        raise type(error)(error.errno, error.strerror, str(target)) from None
     finally:
         with suppress(FileNotFoundError):
             draft.unlink()
@@ -70,6 +72,7 @@ def _render(run: Run, title: str, steps: int | None, suffix: str) -> bytes:
     with matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()  # whatever the user's own settings are
         matplotlib.rcParams.update(SETTINGS)
+        matplotlib.rcParams["font.family"] = families()
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # names in rare scripts
         figure = Figure(figsize=(9.5, 4.2), layout="constrained")
         _draw(figure, run, title, steps)

@@ -25,6 +25,12 @@ METADATA: dict[str, dict[str, Any]] = {
     ".png": {},
     ".pdf": {"CreationDate": None},
 }
+WIDE = 1e-3  # an interval wider than this stands in the title instead of its middle
+# for names that matplotlib's own font cannot write, where one of these is installed
+FALLBACKS = (
+    "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "WenQuanYi Zen Hei", "Microsoft YaHei",
+    "Hiragino Sans", "PingFang SC", "Arial Unicode MS", "Unifont",
+)  # fmt: skip
 SETTINGS: Any = {
     "svg.hashsalt": "restive",
     "text.parse_math": False,  # a name may hold a dollar sign
@@ -54,6 +60,8 @@ def policy_figure(plan: Plan, path: str | os.PathLike[str]) -> None:
     try:
         draft.write_bytes(picture)
         os.replace(draft, target)
+    except OSError as error:  # named after the file that was asked for, not after its draft
+        raise type(error)(error.errno, error.strerror, str(target)) from None
     finally:
         with suppress(FileNotFoundError):
             draft.unlink()
@@ -74,6 +82,14 @@ def _checked(target: Path) -> Path:
     raise ProblemError([fault])
 
 
+def families() -> list[str]:
+    """Fonts to write with, one after the other until one has the letter."""
+    from matplotlib.font_manager import get_font_names
+
+    installed = set(get_font_names())
+    return ["DejaVu Sans", *(name for name in FALLBACKS if name in installed)]
+
+
 def _render(plan: Plan, suffix: str) -> bytes:
     import matplotlib
     from matplotlib.figure import Figure
@@ -81,6 +97,7 @@ def _render(plan: Plan, suffix: str) -> bytes:
     with matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()  # whatever the user's own settings are
         matplotlib.rcParams.update(SETTINGS)
+        matplotlib.rcParams["font.family"] = families()
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # names in rare scripts
         figure = Figure(layout="constrained")
         _draw(figure, plan)
@@ -117,6 +134,13 @@ def _title(plan: Plan) -> str:
     digits = 4
     while digits < 7 and 10.0**-digits > (plan.gain_upper - plan.gain_lower):
         digits += 1
-    name = plain(plan.bandit.name, 40) if plan.bandit.name else "Best policy"
+    name = f"{plain(plan.bandit.name, 40)}: the" if plan.bandit.name else "The"
     low, high = (f"{bound:.{digits}f}" for bound in (plan.gain_lower, plan.gain_upper))
-    return f"{name}: the best policy earns {plan.gain:.{digits}f} a step ({low} to {high})"
+    words = f"{name} best policy earns {plan.gain:.{digits}f} a step ({low} to {high})"
+    if plan.gain_upper - plan.gain_lower > WIDE:
+        words = f"{name} best policy earns between {low} and {high} a step"
+    gains = [0.5 * (one[1] + one[2]) for one in plan.starts]
+    least, most = f"{min(gains):.{digits}f}", f"{max(gains):.{digits}f}"
+    if least == most:
+        return words
+    return f"{words},\nthe mean over its starts, which allow from {least} to {most}"
