@@ -53,7 +53,10 @@ def learning_figure(
     try:
         draft.write_bytes(picture)
         os.replace(draft, target)
-    except OSError as error:  # named after the file that was asked for, not after its draft
+    except OSError as error:
+        if error.strerror is None:
+            raise
+        # named after the file that was asked for, not after its draft
         raise type(error)(error.errno, error.strerror, str(target)) from None
     finally:
         with suppress(FileNotFoundError):
