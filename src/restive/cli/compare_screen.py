@@ -22,6 +22,7 @@ __all__ = ["plain", "show", "watching"]
 LONGEST_NAME = 40
 LINE = 400  # letters of a message
 
+TOLD = " (knows the chains)"
 WORDS = {"gap_regret": "gap regret", "regret": "regret", "weak_regret": "weak regret"}
 
 
@@ -95,9 +96,11 @@ def _show_means(out: Console, results: Results, summary: Summary) -> None:
     """What the numbers in the tables are."""
     count = f"{results.runs} run{'s' * (results.runs != 1)}"
     level = f"{100 * summary.level:g}%"
-    out.print(Text(f"Means over {count} in the same worlds, with {level} intervals."))
     shown = [entry.final[_measure(results, summary, entry.problem)].mean
              for entry in summary.entries if entry.runs]  # fmt: skip
+    known = any(isfinite(mean.lower) for mean in shown)
+    words = f", with {level} intervals" if known else ""
+    out.print(Text(f"Means over {count} in the same worlds{words}."))
     for reason in sorted({mean.reason for mean in shown} - {""}):
         out.print(Text(f"No interval: {reason}."))
 
@@ -121,6 +124,7 @@ def _show_ranking(
     out.print()
     names = _names(results.learners)
     heads = ("", "learner", WORDS[measure], "between", "grows like", "time per run")
+    names = {name: shown + TOLD * (name in summary.yardsticks) for name, shown in names.items()}
     rows = [_row(entry, measure, names) for entry in entries if not entry.refusal]
     if rows:
         out.print(_table(out, heads, rows, right=(0, 2, 3, 4, 5)))
