@@ -14,8 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 import restive
-from restive import files, problems
-from restive.cli import app, live
+from restive import files, problems, simulation
+from restive.cli import app, live, warming
 from restive.learners import LEARNERS, make_learner
 from restive.simulation import BanditWorld, play
 
@@ -146,6 +146,7 @@ def test_a_coarser_plan_is_said_to_be_one(monkeypatch):
     fine = restive.forecast(EXAMPLE, 1e-6).seconds
     rough = restive.forecast(EXAMPLE, 1e-3).seconds
     monkeypatch.setattr(live, "PATIENCE", rough)
+    monkeypatch.setattr(live, "monotonic", lambda: 0.0)  # no plan takes longer than forecast
     assert rough < fine
     got = found("--horizon", "1e5", "--learner", "round-robin")
     assert got["gain_tolerance"] == 1e-3
@@ -153,6 +154,53 @@ def test_a_coarser_plan_is_said_to_be_one(monkeypatch):
     shown = run("--horizon", "1e7", "--learner", "optimal").stdout
     assert "The best policy is known to within 0.001 only: a plan to within 1e-06" in shown
     assert "certain to within" in shown
+
+
+def test_kernels_are_compiled_before_the_clock_starts_and_announced_once(monkeypatch, tmp_path):
+    """Each learner has kernels of its own, and so have arms with more than two states."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    events = []
+    monkeypatch.setattr(warming, "_play", lambda name, two, *_: events.append((name, two)))
+
+    def watched(*args, **kwargs):
+        events.append("play")
+        return play(*args, **kwargs)
+
+    monkeypatch.setattr(simulation, "play", watched)
+
+    def said(learner, given=EXAMPLE):
+        return warming.NOTE in run("--horizon", 10, "--learner", learner, given=given).stderr
+
+    assert said("round-robin")
+    assert events == [("round-robin", True), "play"]
+    assert not said("round-robin")
+    assert said("ucb1")
+    assert said("round-robin", problems.random_problem(2, 3, rng=1))
+    assert events[2:] == ["play", ("ucb1", True), "play", ("round-robin", False), "play"]
+
+
+def test_a_plan_that_overruns_gives_way_to_what_was_reached_in_time(monkeypatch):
+    """The clock jumps when an interval of ``jump`` or less is certified; coarser plans follow."""
+    bandit, now = restive.problems.example1(0.01), [0.0]
+    monkeypatch.setattr(live, "monotonic", lambda: now[0])
+
+    def watched(jump):
+        now[0], widths = 0.0, []
+
+        def report(what, sweeps, width):
+            if what == "certified" and now[0] == 0.0:
+                widths.append(width)
+                now[0] = 25.0 * (width <= jump)
+
+        return *live.yardstick(bandit, report), widths[-1]
+
+    plan, why, width = watched(1e-4)
+    assert 1e-6 < width <= plan.tolerance == 1e-5
+    assert why == "a plan to within 1e-06 took more than 20 s"
+    plan, why, width = watched(1.0)  # nothing useful was certified in time: no second attempt
+    assert width > 0.01
+    assert (plan, why) == (None, "a plan to within 1e-06 took more than 20 s")
+    assert watched(0.0)[0].tolerance == 1e-6
 
 
 @pytest.mark.parametrize(

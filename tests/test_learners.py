@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, timezone
+from enum import Enum, IntEnum
 from math import log, sqrt
 
 import numpy as np
@@ -25,7 +28,16 @@ from restive.learners.contract import ContractError
 from restive.learners.fixed import RoundRobin
 from restive.learners.restless import KEEPING
 from restive.learners.rules import Counts, carry_over
-from restive.learners.storage import generator_from, generator_state, pack, unpack
+from restive.learners.storage import (
+    decode_label,
+    encode_label,
+    generator_from,
+    generator_state,
+    pack,
+    plain_label,
+    unpack,
+)
+from restive.learners.tied_sampling import TiedSampling
 from restive.problems import example1, example4, lower_bound, random_problem
 from restive.representation import Representation
 from restive.simulation import BanditWorld, play
@@ -194,9 +206,89 @@ class Half(RoundRobin):
         self._next = (arm + self.ones) % self.n_arms
 
 
+class Clairvoyant(RoundRobin):
+    """Its path looks at all rewards, also those of arms that are not pulled."""
+
+    def play_path(self, states, rewards):
+        return rewards.argmax(axis=0)
+
+
+class Peeking(RoundRobin):
+    """Its pulls are right, but it remembers what it did not see."""
+
+    def __init__(self, n_arms):
+        super().__init__(n_arms)
+        self.peeked = 0
+
+    def tell(self, arm, state, reward):
+        super().tell(arm, state, reward)
+        self.peeked += state
+
+    def play_path(self, states, rewards):
+        self.peeked += int(states.sum())
+        return super().play_path(states, rewards)
+
+    def snapshot(self):
+        state, arrays = super().snapshot()
+        return {**state, "peeked": self.peeked}, arrays
+
+    def restore(self, state, arrays):
+        super().restore(state, arrays)
+        self.peeked = state["peeked"]
+
+
+class Stuck(RoundRobin):
+    """Its path forgets to move on."""
+
+    def play_path(self, states, rewards):
+        return np.asarray((self._next + np.arange(states.shape[1])) % self.n_arms)
+
+
+class Short(RoundRobin):
+    def play_path(self, states, rewards):
+        return super().play_path(states, rewards)[: states.shape[1] // 2 + 1]
+
+
+class Failing(RoundRobin):
+    def play_path(self, states, rewards):
+        raise KeyError("nothing here")
+
+
+class Duck:
+    """Walks like a learner, but ``play`` needs more."""
+
+    name, guarantee = "duck", "None."
+    ask, tell = RoundRobin.ask, RoundRobin.tell
+    snapshot, restore = RoundRobin.snapshot, RoundRobin.restore
+    check_arm, check_origin = RoundRobin.check_arm, RoundRobin.check_origin
+    settings = RoundRobin.settings
+
+    def __init__(self, n_arms):
+        self.n_arms, self._next = n_arms, 0
+
+
+class Fewer(RoundRobin):
+    def __init__(self, n_arms):
+        super().__init__(n_arms - 1)
+
+
+class Uncounted(RoundRobin):
+    def __init__(self, n_arms):
+        super().__init__(n_arms)
+        del self.n_arms
+
+
 @pytest.mark.parametrize(
     ("broken", "words"),
     [
+        (Clairvoyant, "play_path chooses unlike ask and tell: .* at step 0"),
+        (Peeking, "play_path learns"),
+        (Stuck, "play_path chooses unlike ask and tell: .* at step 1"),
+        (Short, "play_path chooses"),
+        (Failing, "play_path failed: KeyError"),
+        (Duck, r"Duck is not derived from restive\.learners\.Learner"),
+        (Fewer, "n_arms is 2, but sizes has 3"),
+        (Uncounted, "n_arms is missing"),
         (Forgetful, "same snapshot"),
         (Restless, "asking twice"),
         (Counter, "asking changed"),
@@ -211,6 +303,28 @@ class Half(RoundRobin):
 def test_the_check_catches_broken_learners(broken, words):
     with pytest.raises(ContractError, match=words):
         check_learner(lambda: broken(3), [2, 2, 2])
+
+
+def test_the_check_catches_a_look_at_arms_that_are_not_pulled():
+    """Arm 1 pays less than a half in one of the two paths, and in the other one more."""
+
+    def hinted(low: bool) -> type[RoundRobin]:
+        class Hinted(RoundRobin):
+            def play_path(self, states, rewards):
+                pulls = super().play_path(states, rewards)
+                if len(pulls) == 1 and (rewards[1, 0] < 0.5) == low:
+                    pulls = 1 - pulls
+                return pulls
+
+        return Hinted
+
+    found = set()
+    for low in (True, False):
+        with pytest.raises(ContractError, match="play_path chooses") as raised:
+            check_learner(lambda low=low: hinted(low)(2), [2, 2])
+        found.add(str(raised.value).partition(":")[0])
+    assert "play_path chooses by arms that were not pulled" in found
+    assert len(found) == 2
 
 
 # --- inputs, labels, storage -----------------------------------------------------------------
@@ -272,9 +386,83 @@ def test_states_of_any_label_are_numbered_as_they_come():
     other = RestlessLearner(Inputs(2))
     other.restore(state, arrays)
     assert other.labels.numbers == learner.labels.numbers
-    learner.tell(0, frozenset({1}), 0.0)
-    with pytest.raises(ProblemError, match="cannot be saved"):
+    learner.tell(0, Unsavable(3), 0.0)
+    with pytest.raises(
+        ProblemError, match=r"cannot be saved \(found Unsavable\(number=3\)\).*tuples"
+    ):
         learner.snapshot()
+
+
+class Light(Enum):
+    RED = "r"
+    GREEN = ("g", 2)
+
+
+class Level(IntEnum):
+    LOW = 1
+
+
+@dataclass(frozen=True)
+class Unsavable:
+    number: int
+
+
+LABELS = [
+    None, True, 7, 2.5, "", b"\x00\xff", date(2026, 2, 28),
+    datetime(2026, 2, 28, 23, 59, 1, 7), datetime(2026, 3, 1, tzinfo=timezone(timedelta(hours=-5))),
+    frozenset({1, "a", ("b", frozenset())}), ("deep", (frozenset({b"x"}), Light.RED)),
+    Light.GREEN, Level.LOW, np.int64(3), (np.int64(3), np.str_("x")), np.datetime64("2026-01-02"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("build", [lambda: RestlessLearner(Inputs(1)), lambda: TiedSampling(1)])
+def test_common_labels_can_be_saved(build, tmp_path):
+    learner, again = build(), build()
+    labels = [label for label in LABELS if not isinstance(label, bool | Level)]
+    for label in labels:
+        learner.tell(0, label, 0.5)
+    learner.save(tmp_path / "saved.zip")
+    again.load(tmp_path / "saved.zip")
+    assert again.labels.numbers == learner.labels.numbers
+    assert len(again.labels.numbers[0]) == len(labels)
+    assert pack(*again.snapshot()) == pack(*learner.snapshot())
+
+
+@pytest.mark.parametrize("label", LABELS, ids=repr)
+def test_labels_come_back_equal_and_of_their_kind(label):
+    code = json.loads(json.dumps(encode_label(label), allow_nan=False))
+    found = decode_label(code)
+    assert found == plain_label(label)
+    assert hash(found) == hash(plain_label(label))
+    if isinstance(label, Light | bytes | date | frozenset):
+        assert type(found) is type(label)
+
+
+def test_labels_that_cannot_be_saved_are_named_with_a_remedy():
+    class Local(Enum):
+        HERE = 1
+
+    for label, words in (
+        (Local.HERE, r"Local\.HERE.*names or values"),
+        ((1, Local.HERE), r"Local\.HERE"),
+        (float("nan"), "nan"),
+        (float("inf"), "inf"),
+        (Unsavable(2), r"Unsavable\(number=2\).*tuples"),
+    ):
+        with pytest.raises(ProblemError, match=rf"state: a label that cannot be saved.*{words}"):
+            encode_label(label)
+
+
+def test_an_enum_that_is_not_there_is_not_imported():
+    code = encode_label(Light.RED)
+    code["enum"][0] = "a_module_nobody_imported"
+    with pytest.raises(ProblemError, match="Import a_module_nobody_imported first"):
+        decode_label(code)
+    code["enum"][:2] = "os", "sep"
+    with pytest.raises(ProblemError, match="not an enumeration"):
+        decode_label(code)
+    with pytest.raises(ProblemError, match="a label of an unknown kind"):
+        decode_label({"pickle": "x"})
 
 
 def test_known_state_spaces_are_held_to():
@@ -297,7 +485,9 @@ def test_generators_go_on():
         rng = np.random.Generator(bits(3))
         rng.random(5)
         copy = generator_from(json.loads(json.dumps(generator_state(rng))))
+        assert generator_state(copy) == generator_state(rng)
         assert copy.random(4).tolist() == rng.random(4).tolist()
+        assert copy.bit_generator.seed_seq.entropy == 3
 
 
 def test_counts_carry_over_by_true_age():
@@ -323,6 +513,17 @@ def test_too_large_a_plan_is_refused_with_its_size():
     arms = Inputs(8, horizon=10**6, mixing_times=(50,) * 8, sizes=(3,) * 8, periods=(1,) * 8)
     with pytest.raises(TooLargeError, match="information states"):
         RestlessLearner(arms)
+
+
+def test_what_is_kept_per_color_counts_for_the_size(monkeypatch):
+    """Beside a quick arm a slow one makes few states and as many colors; counts come on top."""
+    held = Inputs(2, horizon=1000, mixing_times=(10_000, 1), sizes=(2, 2), periods=(1, 1))
+    learner = RestlessLearner(held)
+    rep, counts = learner.representation, learner.engine.counts
+    room = 2 * rep.n_bytes + sum(part.nbytes for part in vars(counts).values())
+    monkeypatch.setattr("restive.learners.restless.memory_allowed", lambda memory: room)
+    with pytest.raises(TooLargeError, match=r"2e\+05 information states and 1e\+05 colors"):
+        RestlessLearner(held)
 
 
 # --- the registry ----------------------------------------------------------------------------

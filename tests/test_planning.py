@@ -258,6 +258,39 @@ def test_too_large_is_refused_before_anything_is_allocated():
         plan(example1(0.01), memory=2000)
 
 
+def sticky(*chances: float) -> Bandit:
+    return Bandit([Arm([[1 - c, c], [c, 1 - c]], [0, 1]) for c in chances])
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-6])
+@pytest.mark.parametrize(
+    "bandit",
+    [
+        sticky(0.3, 0.3), sticky(0.01, 0.01), sticky(1e-3, 1e-3), sticky(1e-3, 0.1),
+        sticky(0.1, 0.1, 0.1), random_problem(2, 5, rng=1), random_problem(3, 3, rng=2),
+    ],
+)  # fmt: skip
+def test_the_forecast_of_states_is_within_a_factor_of_two(bandit, tolerance):
+    ahead, found = forecast(bandit, tolerance), plan(bandit, tolerance)
+    assert found.states / 2 <= ahead.states <= 2 * found.states
+
+
+def test_slow_arms_are_forecast_to_take_long():
+    """Sweeps of the coarse level take the mixing time: 35,000 of them at 1e-4, seen to last."""
+    assert forecast(sticky(0.1, 0.1)).seconds < 0.1
+    assert forecast(sticky(1e-4, 1e-4)).seconds > 3
+    assert forecast(sticky(1e-5, 0.1)).seconds > 60
+    assert forecast(sticky(1e-5)).seconds < 1  # alone it is solved at once
+
+
+@pytest.mark.parametrize("bandit", [sticky(1e-8, 0.1), sticky(1e-3, 1e-3, 1e-3)])
+def test_what_is_hopeless_is_refused_before_a_sweep(bandit, monkeypatch):
+    monkeypatch.setattr("restive.planning.solve", lambda *_, **__: pytest.fail("it began"))
+    assert not forecast(bandit, memory=10**10).fits
+    with pytest.raises(TooLargeError, match="Ask for a larger tolerance"):
+        plan(bandit, memory=10**10)
+
+
 @pytest.mark.parametrize(
     ("bandit", "memory"),
     [

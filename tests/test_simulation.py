@@ -305,6 +305,25 @@ def test_the_first_two_pulls_count_nothing():
             assert run.boundary == pytest.approx(run.regret[-1])
 
 
+def test_the_learner_s_own_seed_is_recorded_and_survives_a_snapshot():
+    bandit, world = example1(0.1), BanditWorld(example1(0.1), 5)
+
+    def recorded(learner):
+        return json.loads(json.dumps(play(learner, world, 20).provenance))
+
+    assert recorded(make_learner("tied-sampling", bandit, 20, rng=7))["learner_seed"] == 7
+    luck = np.random.default_rng([7, 1])
+    luck.random(3)  # what was drawn before does not hide where it came from
+    learner = make_learner("tied-sampling", bandit, 20, rng=luck)
+    assert (recorded(learner)["seed"], recorded(learner)["learner_seed"]) == (5, [7, 1])
+    other = make_learner("tied-sampling", bandit, 20)
+    other.restore(*learner.snapshot())
+    assert recorded(other)["learner_seed"] == [7, 1]
+    spawned = np.random.default_rng(np.random.SeedSequence(3).spawn(2)[1])
+    again = make_learner("tied-sampling", bandit, 20, rng=spawned)
+    assert recorded(again)["learner_seed"] == [3, 1]
+
+
 def test_the_three_regrets_of_a_run():
     bandit = example1(0.1)
     found = plan(bandit)
@@ -319,6 +338,7 @@ def test_the_three_regrets_of_a_run():
     again = json.loads(json.dumps(run.to_dict()))
     assert again["provenance"]["learner"] == "optimal"
     assert again["provenance"]["seed"] == 1
+    assert again["provenance"]["learner_seed"] is None  # a plan draws nothing
     assert again["gap_regret"] == run.gap_regret.tolist()
     bare = play(make_learner("round-robin", bandit, None), RecordedWorld(*path_of(world, 10)), 10)
     assert (bare.regret, bare.gap_regret, bare.weak_regret) == (None, None, None)

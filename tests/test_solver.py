@@ -273,3 +273,77 @@ def test_warm_start_needs_fewer_sweeps_and_finds_the_same():
     warm = solve(rep, parameters, tolerance=1e-9, start=cold.values)
     assert warm.sweeps < cold.sweeps / 3
     assert warm.gain == pytest.approx(cold.gain, abs=1e-9)
+
+
+# --- a user's own arrays ---------------------------------------------------------------------
+
+
+def spoiled(name: str, color: int, value: float) -> Parameters:
+    mdp_parameters = StructuredMDP.plain(np.full((2, 2, 2), 0.5), np.zeros((2, 2)))[1]
+    getattr(mdp_parameters, name)[color] = value
+    return mdp_parameters
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        (spoiled("probabilities", 2, 1.0), r"probabilities\[2\] must be a law.*\[1\. 1\.\]"),
+        (spoiled("probabilities", 1, np.nan), r"probabilities\[1\] must be a law"),
+        (spoiled("probabilities", 3, [1.5, -0.5]), r"probabilities\[3\] must be a law"),
+        (spoiled("rewards", 1, np.nan), r"rewards\[1\] is nan, not a finite"),
+        (spoiled("rewards", 0, np.inf), r"rewards\[0\] is inf, not a finite"),
+    ],
+)
+def test_arrays_that_are_no_mdp_are_refused(parameters, words):
+    mdp, right = StructuredMDP.plain(np.full((2, 2, 2), 0.5), np.zeros((2, 2)))
+    assert solve(mdp, right).converged
+    with pytest.raises(ValueError, match=words):
+        solve(mdp, parameters)
+
+
+def test_a_chance_of_leading_nowhere_is_refused():
+    mdp = StructuredMDP([[0], [1]], [[[0, -1]], [[1, 0]]])
+    with pytest.raises(ValueError, match=r"action 0 in state 0.*leads nowhere"):
+        solve(mdp, Parameters(np.zeros(2), np.full((2, 2), 0.5)))
+
+
+def test_information_states_are_checked_too():
+    bandit = random_problem(2, 2, rng=1)
+    rep = Representation.of(bandit, 3)
+    truth = bandit_parameters(bandit, rep)
+    with pytest.raises(ValueError, match=r"probabilities\[0\] must be a law"):
+        solve(rep, Parameters(truth.rewards, 2 * truth.probabilities))
+    with pytest.raises(ValueError, match="action"):
+        _ = solve(rep, truth).policy
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_policy_of_arrays_earns_the_gain(seed):
+    """Its chain's stationary reward, by least squares, is the optimal gain; others earn less."""
+    rng = np.random.default_rng(seed)
+    law = rng.dirichlet(np.ones(4), (4, 3))
+    rewards = rng.random((4, 3))
+    mdp, parameters = StructuredMDP.plain(law, rewards)
+    found = solve(mdp, parameters, tolerance=1e-10)
+    states = np.arange(4)
+
+    def earned(policy: np.ndarray) -> float:
+        chain = law[states, policy]
+        system = np.vstack([chain.T - np.eye(4), np.ones(4)])
+        share = np.linalg.lstsq(system, np.array([0, 0, 0, 0, 1.0]), rcond=None)[0]
+        return float(share @ rewards[states, policy])
+
+    assert found.policy.shape == (4,)
+    assert earned(found.policy) == pytest.approx(found.gain, abs=1e-8)
+    assert earned((found.policy + 1) % 3) < found.gain - 1e-3
+
+
+def test_the_optimistic_policy_goes_where_a_radius_may_lead():
+    """Staying pays .3; leaving pays nothing and cannot succeed, unless a radius allows it."""
+    mdp, parameters = StructuredMDP.plain(
+        [[[1, 0], [1, 0]], [[0, 1], [0, 1]]], [[0.3, 0.0], [1.0, 1.0]]
+    )
+    assert solve(mdp, parameters, max_sweeps=500).policy[0] == 0
+    radii = np.array([0.0, 0.5, 0.0, 0.0])
+    hopeful = Parameters(parameters.rewards, parameters.probabilities, None, radii)
+    assert solve(mdp, hopeful, tolerance=1e-9).policy[0] == 1

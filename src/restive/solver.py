@@ -9,7 +9,8 @@ min(T h - h) <= rho <= max(T h - h) (Odoni).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from time import perf_counter
 
 import numpy as np
@@ -22,7 +23,11 @@ from restive.structured import Parameters, StructuredMDP
 __all__ = ["Progress", "Solution", "refine", "solve"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Progress = Callable[[int, float], None]  # (sweeps so far, width of the gain bounds)
+
+ROW_SUM_ERROR = 1e-6  # how far from 1 the sum of a law may be
+ROUNDING = 1e-12  # how far below 0 an entry may be
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +37,7 @@ class Solution:
     lower, upper: (n_classes,) bounds of the optimal gain in each part of the state space that no
         policy can leave; there is one part except where periodic arms share a divisor.
     values: bias h, in the structure's own order, up to a constant per part.
+    policy: (N,) the best action in every state, the first of several; for MDPs given by arrays.
     """
 
     lower: Floats
@@ -40,6 +46,19 @@ class Solution:
     sweeps: int
     converged: bool
     seconds: float
+    _solved: tuple[StructuredMDP, Parameters] | None = field(default=None, repr=False)
+
+    @cached_property
+    def policy(self) -> Ints:
+        if self._solved is None:
+            raise ValueError(
+                "information states are too many to list; ask restive.plan(bandit).action(...)"
+            )
+        from restive._iteration import ArrayIteration
+        from restive._kernels import arrays
+
+        ready = ArrayIteration(*self._solved, self.values)
+        return np.asarray(arrays.pair_values(ready.values, *ready.arguments).argmax(axis=1))
 
     @property
     def gain_lower(self) -> float:
@@ -98,7 +117,8 @@ def solve(
         iteration = BanditIteration(structure, parameters, start)
         quicker = accelerate and iteration.can_propagate
         found = (accelerated if quicker else plain)(iteration, tolerance, max_sweeps, progress)
-    return Solution(*found, perf_counter() - began)
+    solved = (structure, parameters) if isinstance(structure, StructuredMDP) else None
+    return Solution(*found, perf_counter() - began, solved)
 
 
 def _single_arm_values(structure: Representation, parameters: Parameters) -> Floats:
@@ -140,3 +160,32 @@ def _check(structure: Representation | StructuredMDP, parameters: Parameters) ->
         radii = getattr(parameters, name)
         if radii is not None and (radii.shape != (colors,) or not (radii >= 0).all()):
             raise ValueError(f"{name} must be {colors} numbers that are not negative")
+    if not np.isfinite(parameters.rewards).all():
+        color = int(np.flatnonzero(~np.isfinite(parameters.rewards))[0])
+        raise ValueError(f"rewards[{color}] is {parameters.rewards[color]}, not a finite number")
+    _check_laws(structure, parameters.probabilities)
+
+
+def _check_laws(structure: Representation | StructuredMDP, laws: Floats) -> None:
+    """Quick where all is well: learners call this thousands of times."""
+    off = np.abs(laws @ np.ones(laws.shape[1]) - 1.0)
+    if not (off.max() <= ROW_SUM_ERROR and laws.min() >= -ROUNDING):  # so that NaN is refused too
+        color = int(np.flatnonzero(~((off <= ROW_SUM_ERROR) & (laws >= -ROUNDING).all(axis=1)))[0])
+        raise ValueError(
+            f"probabilities[{color}] must be a law (not negative, with sum 1), not {laws[color]}"
+        )
+    if isinstance(structure, StructuredMDP) and structure.successors.min() < 0:
+        _check_outcomes(structure, laws)
+
+
+def _check_outcomes(mdp: StructuredMDP, laws: Floats) -> None:
+    """Refuse laws that give outcomes a chance which lead nowhere."""
+    there = mdp.colors >= 0
+    lost = (mdp.successors[there] < 0) & (laws[mdp.colors[there]] > ROUNDING)
+    if lost.any():
+        state, action = np.argwhere(there)[np.flatnonzero(lost.any(axis=1))[0]]
+        color = mdp.colors[state, action]
+        raise ValueError(
+            f"probabilities[{color}] is {laws[color]}, but action {action} in state {state} leads "
+            f"to {mdp.successors[state, action]}: an outcome that leads nowhere must have chance 0"
+        )

@@ -176,8 +176,10 @@ def bounds(
 
     steps, chance = numbers.read_horizon(horizon), numbers.read_probability("--delta", delta)
     bandit = _read(file)
-    from restive.cli import screen
+    from restive.cli import screen, warming
 
+    if true_diameter is not False:
+        warming.announce("bounds")
     with screen.waiting("computing the true diameter"):
         found = facts.of_bounds(bandit, steps, chance, true_diameter)
     if json:

@@ -73,6 +73,7 @@ def compare(
         raise ProblemError([replace(fault, path=f"--{fault.path}") for fault in faults])
     with _named_as_options(options):
         experiment = _experiment(files, given, command)
+    _warm(experiment, backend)
     with compare_screen.watching(out) as watcher, _named_as_options(options):
         results = experiment.run(
             out, workers=workers, backend=backend, address=address, watcher=watcher
@@ -96,6 +97,17 @@ def _failures(results: Results) -> list[dict[str, Any]]:
          "failed": list(one.failed), "runs": one.runs, "error": one.error}
         for place, one in results.failures.items()
     ]  # fmt: skip
+
+
+def _warm(experiment: Experiment, backend: str) -> None:
+    """Compile in this process what local workers will read from the cache."""
+    from restive.cli.warming import warm_learners
+    from restive.learners import LEARNERS
+
+    known = [one for one in experiment.learners if one.name in LEARNERS]
+    if backend == "local":
+        pairs = [(one.name, p.bandit, one.options) for one in known for p in experiment.problems]
+        warm_learners(pairs, experiment.delta)
 
 
 def _given(

@@ -90,16 +90,14 @@ def _learned(
     """What ``--json`` prints, and the run itself, None if nothing was reached."""
     import numpy as np
 
-    from restive import _kernels
-    from restive.cli import live, screen
+    from restive.cli import live, screen, warming
     from restive.learners import make_learner
     from restive.simulation import play
 
-    if _kernels.is_cold():
-        typer.echo("restive: compiling kernels, once; later runs start at once.", err=True)
     # a stream of its own: what the learner draws has nothing to do with what the arms do
     luck = np.random.default_rng([seed, 1])
     player = live.Watched(make_learner(entry.name, bandit, steps, delta, luck, **options))
+    warming.warm_learner(entry.name, bandit, delta, options)
     with screen.progress() as report:
         plan, why = live.yardstick(bandit, report)
     world, best = live.StoppableWorld(bandit, seed), bandit.arms[bandit.best_arm].gain

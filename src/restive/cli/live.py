@@ -6,6 +6,8 @@ import signal
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from math import inf
+from time import monotonic
 from types import FrameType
 from typing import Any
 
@@ -23,7 +25,7 @@ from restive.simulation.worlds import BanditWorld, Block
 __all__ = ["StoppableWorld", "Watched", "stopping", "watching", "yardstick"]
 
 TOLERANCES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
-PATIENCE = 20.0  # seconds that the plan behind the regret may take by its forecast
+PATIENCE = 20.0  # seconds that the plan behind the regret may take
 BLOCK = 1 << 13  # steps between two looks at the keyboard
 
 
@@ -124,16 +126,45 @@ def watching(
         yield report
 
 
+class _OverrunError(Exception):
+    """The plan behind the regret takes too long."""
+
+
+class _Patience:
+    """A plan's progress report that gives the plan up once its time is over.
+
+    width: of the finest interval that was certified before.
+    """
+
+    def __init__(self, report: Any) -> None:
+        self.report, self.ends, self.width = report, monotonic() + PATIENCE, inf
+
+    def __call__(self, what: str, sweeps: int, width: float) -> None:
+        if self.report is not None:
+            self.report(what, sweeps, width)
+        if what == "certified":
+            self.width = width  # the plan may be complete with this one
+        elif monotonic() > self.ends:
+            raise _OverrunError
+
+
 def yardstick(bandit: Bandit, report: Any) -> tuple[Plan | None, str]:
     """A plan for rho*, as fine as time and memory allow, and in words what they did not allow."""
-    why = ""
+    why, reached = "", 0.0
     for tolerance in TOLERANCES:
+        if tolerance < reached:
+            continue  # an interval this narrow was not certified in time
+        clock = _Patience(report)
         try:
             size = forecast(bandit, tolerance)
             if size.fits and size.seconds <= PATIENCE:
-                return plan(bandit, tolerance, progress=report), why
+                return plan(bandit, tolerance, progress=clock), why
         except TooLargeError:
             pass  # more than the forecast said
+        except _OverrunError:
+            reached = clock.width
+            late = f"a plan to within {tolerance:g} took more than {screen._duration(PATIENCE)}"
+            why = why or late
         except ArithmeticError:
             return None, "an arm mixes too slowly to plan"
         else:

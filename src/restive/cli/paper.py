@@ -64,12 +64,11 @@ def paper(
 
 def _run(claims: tuple[Claim, ...], quick: bool, workers: int) -> tuple[list[Outcome], bool]:
     """Outcomes in the order of the claims, and whether the run was interrupted."""
-    from restive import _kernels
+    from restive.cli.warming import announce
     from restive.paper.claims import Scale
     from restive.paper.running import run_claims
 
-    if _kernels.is_cold():
-        typer.echo("restive: compiling kernels, once; later runs start at once.", err=True)
+    announce("paper")
     found: list[Outcome] = []
     interrupted = False
     with _watching(len(claims)) as watch:

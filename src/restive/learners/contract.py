@@ -157,17 +157,69 @@ def check_learner(
     """Raise ContractError unless the learners that ``factory`` builds keep the contract.
 
     sizes: number of states of each arm, for the made-up observations. One pull in eight is not
-    the one the learner asked for.
+    the one the learner asked for. Along a path ``play_path`` must do what ask and tell do, and
+    look at nothing but the arms it pulls.
     """
+    _check_kind(factory(), len(sizes))
     data = _observations(sizes, steps, seed)
     first = _drive(factory(), data)
-    _check_words(factory())
     if _drive(factory(), data)[0] != first[0]:
         raise ContractError("two learners from the same factory differ on the same observations")
     if _drive(factory(), data, asks=3) != first:
         raise ContractError("asking more often changes what the learner does")
     for cut in sorted({1, 2, steps // 5, steps // 2, 4 * steps // 5}):
         _check_snapshot(factory, data, cut, first)
+    _check_path(factory, sizes, steps, seed)
+
+
+def _check_kind(learner: Learner, n_arms: int) -> None:
+    """What has to be there before anything is played."""
+    if not isinstance(learner, Learner):
+        kind = type(learner).__name__
+        words = f"{kind} is not derived from restive.learners.Learner, which play() relies on"
+        raise ContractError(words)
+    if getattr(learner, "n_arms", None) != n_arms:
+        found = getattr(learner, "n_arms", "missing")
+        raise ContractError(f"n_arms is {found}, but sizes has {n_arms} entries, one for each arm")
+    if not learner.name or not learner.guarantee:
+        raise ContractError("a learner needs a name and the words of its guarantee")
+
+
+def _check_path(
+    factory: Callable[[], Learner], sizes: Sequence[int], steps: int, seed: int
+) -> None:
+    """play_path ends as ask and tell do, also where the arms that are not pulled differ."""
+    rng = np.random.default_rng([seed, 1])
+    states, other = (
+        np.array([rng.integers(size, size=steps) for size in sizes]).reshape(-1, steps)
+        for _ in range(2)
+    )
+    rewards = rng.random(states.shape)
+    slow = factory()
+    pulls = Learner.play_path(slow, states, rewards)
+    expected = pulls.tolist(), _packed(slow, steps)
+    _compare_path(factory(), states, rewards, expected, "unlike ask and tell")
+    unseen = np.arange(len(sizes))[:, None] != pulls
+    states, rewards = np.where(unseen, other, states), np.where(unseen, 1 - rewards, rewards)
+    _compare_path(factory(), states, rewards, expected, "by arms that were not pulled")
+
+
+def _compare_path(
+    learner: Learner, states: Ints, rewards: Floats, expected: tuple[list[int], bytes], how: str
+) -> None:
+    steps = states.shape[1]
+    pulls: list[int] = []
+    for part in (slice(0, 1), slice(1, steps // 3), slice(steps // 3, steps)):
+        try:
+            pulls += np.asarray(learner.play_path(states[:, part], rewards[:, part])).tolist()
+        except Exception as error:
+            raise ContractError(f"play_path failed: {error!r}") from error
+    differ = [t for t, (a, b) in enumerate(zip(pulls, expected[0], strict=False)) if a != b]
+    if differ or len(pulls) != steps:
+        step = differ[0] if differ else min(len(pulls), steps)
+        raise ContractError(f"play_path chooses {how}: the first difference is at step {step}")
+    if _packed(learner, steps) != expected[1]:
+        raise ContractError(f"play_path learns {how}: the snapshots after it differ")
 
 
 def _check_snapshot(
@@ -227,8 +279,3 @@ def _packed(learner: Learner, step: int) -> bytes:
         raise ContractError(
             f"step {step}: the snapshot does not fit JSON and arrays: {error}"
         ) from error
-
-
-def _check_words(learner: Learner) -> None:
-    if not learner.name or not learner.guarantee:
-        raise ContractError("a learner needs a name and the words of its guarantee")

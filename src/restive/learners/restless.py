@@ -261,10 +261,16 @@ class RestlessLearner(Learner):
 
 
 def _refuse_if_too_large(rep: Representation) -> None:
-    allowed = memory_allowed(None)
-    if rep.n_bytes > allowed:
+    allowed, needed = memory_allowed(None), _bytes_needed(rep)
+    if needed > allowed:
         raise TooLargeError(
-            f"planning on {rep.n_states:.3g} information states (caps {rep.caps}) would take "
-            f"{rep.n_bytes / 2**30:.3g} GiB of the {allowed / 2**30:.3g} GiB allowed; learn with a "
-            "shorter horizon, smaller mixing times or fewer arms"
+            f"planning on {rep.n_states:.3g} information states and {rep.n_colors:.3g} colors "
+            f"(caps {rep.caps}) would take {needed / 2**30:.3g} GiB of the "
+            f"{allowed / 2**30:.3g} GiB allowed; learn with a shorter horizon, smaller mixing "
+            "times or fewer arms"
         )
+
+
+def _bytes_needed(rep: Representation) -> int:
+    """At the peak: values and slices twice, and per color the plan's tables, counts and model."""
+    return 2 * rep.n_bytes + 8 * rep.n_colors * (9 * rep.max_support + 20)

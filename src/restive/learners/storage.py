@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import json
 import os
+import sys
 import zipfile
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from datetime import date, datetime
+from enum import Enum
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,8 +84,12 @@ def read_snapshot(path: str | Path) -> Snapshot:
 
 
 def generator_state(rng: np.random.Generator) -> dict[str, Any]:
-    """The generator's whole state, for JSON."""
+    """The generator's whole state, and what it was seeded with, for JSON."""
     found: dict[str, Any] = json.loads(json.dumps(rng.bit_generator.state, default=_listed))
+    seeds = rng.bit_generator.seed_seq
+    if isinstance(seeds, np.random.SeedSequence):
+        origin = {"entropy": seeds.entropy, "spawn_key": list(seeds.spawn_key)}
+        found["seed"] = json.loads(json.dumps(origin, default=_listed))
     return found
 
 
@@ -93,8 +100,10 @@ def generator_from(state: Mapping[str, Any]) -> np.random.Generator:
     if kind not in known:
         remedy = f"Known generators are {', '.join(known)}."
         raise ProblemError([Fault("rng.bit_generator", "unknown generator", kind, remedy)])
-    bits = getattr(np.random, kind)()
-    bits.state = dict(state)
+    origin = state.get("seed", {})
+    seeds = np.random.SeedSequence(origin.get("entropy"), spawn_key=origin.get("spawn_key", ()))
+    bits = getattr(np.random, kind)(seeds)
+    bits.state = {key: part for key, part in state.items() if key != "seed"}
     return np.random.Generator(bits)
 
 
@@ -110,7 +119,8 @@ def plain_label(label: Hashable) -> Hashable:
 
 
 def encode_label(label: Hashable) -> Any:
-    """A state's label for JSON: texts, finite numbers, truth values, None, and tuples of these."""
+    """A state's label for JSON: None, texts, numbers, bytes, dates, enums; tuples, frozensets."""
+    label = plain_label(label)
     if isinstance(label, float) and not isfinite(label):
         remedy = "Name such states by a text, or do not save the learner."
         raise ProblemError([Fault("state", "a label that cannot be saved", repr(label), remedy)])
@@ -118,15 +128,78 @@ def encode_label(label: Hashable) -> Any:
         return label
     if isinstance(label, tuple):
         return {"tuple": [encode_label(part) for part in label]}
-    remedy = "Use texts, numbers or tuples of them as states, or do not save the learner."
-    raise ProblemError([Fault("state", "a label that cannot be saved", repr(label), remedy)])
+    if isinstance(label, frozenset):
+        parts = [encode_label(part) for part in label]
+        return {"frozenset": sorted(parts, key=lambda part: json.dumps(part, sort_keys=True))}
+    if isinstance(label, bytes):
+        return {"bytes": label.hex()}
+    if isinstance(label, date):  # a datetime is a date too
+        kind = "datetime" if isinstance(label, datetime) else "date"
+        return {kind: label.isoformat()}
+    if isinstance(label, Enum):
+        return _encode_member(label)
+    return _refuse_label(label)
 
 
 def decode_label(code: Any) -> Hashable:
-    if isinstance(code, dict):
-        return tuple(decode_label(part) for part in code["tuple"])
-    label: Hashable = code
-    return label
+    """The label that ``encode_label`` wrote down."""
+    if not isinstance(code, dict):
+        label: Hashable = code
+        return label
+    (kind, content), *_ = code.items()
+    if kind not in _DECODERS:
+        remedy = "Load it with the version of restive that saved it."
+        raise ProblemError([Fault("state", "a label of an unknown kind", str(kind), remedy)])
+    return _DECODERS[kind](content)
+
+
+def _refuse_label(label: Hashable) -> NoReturn:
+    remedy = (
+        "Use texts, numbers, bytes, dates, members of an enumeration at the top of a module, or "
+        "tuples or frozensets of these as states; or do not save the learner."
+    )
+    raise ProblemError([Fault("state", "a label that cannot be saved", repr(label), remedy)])
+
+
+def _encode_member(member: Enum) -> Any:
+    """Module, class and name; only if they lead back to the member."""
+    kind = type(member)
+    if _found_again(kind.__module__, kind.__qualname__) is not kind or not member.name:
+        remedy = "Define the enumeration at the top of a module, or use names or values as states."
+        found = f"{kind.__qualname__}.{member.name}"
+        raise ProblemError([Fault("state", "a label that cannot be saved", found, remedy)])
+    return {"enum": [kind.__module__, kind.__qualname__, member.name]}
+
+
+def _decode_member(place: list[str]) -> Hashable:
+    """A saved file imports nothing: the enumeration has to be there already."""
+    module, path, name = place
+    kind = _found_again(module, path)
+    if kind is None:
+        remedy = f"Import {module} first, the module that defines it."
+        raise ProblemError([Fault("state", "a label of an unknown enumeration", path, remedy)])
+    if not (isinstance(kind, type) and issubclass(kind, Enum)) or name not in kind.__members__:
+        remedy = "Load it where the enumeration is as it was when the learner was saved."
+        raise ProblemError([Fault("state", "not an enumeration with this member", name, remedy)])
+    return kind.__members__[name]
+
+
+def _found_again(module: str, path: str) -> Any:
+    """What a module that is loaded already has under this name; None if there is nothing."""
+    found: Any = sys.modules.get(module)
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+_DECODERS: dict[str, Callable[[Any], Hashable]] = {
+    "tuple": lambda parts: tuple(map(decode_label, parts)),
+    "frozenset": lambda parts: frozenset(map(decode_label, parts)),
+    "bytes": bytes.fromhex,
+    "date": date.fromisoformat,
+    "datetime": datetime.fromisoformat,
+    "enum": _decode_member,
+}
 
 
 def _listed(value: Any) -> Any:

@@ -14,7 +14,13 @@ from restive.errors import Fault, ProblemError
 from restive.learners.contract import Learner
 from restive.planning import Plan
 from restive.simulation.scoring import GapSum, RewardSum, marks
-from restive.simulation.worlds import BLOCK, BanditWorld, RecordedWorld, StructuredWorld
+from restive.simulation.worlds import (
+    BLOCK,
+    BanditWorld,
+    RecordedWorld,
+    StructuredWorld,
+    recorded_seed,
+)
 from restive.theory.confidence import require_horizon
 
 __all__ = ["Run", "World", "play"]
@@ -180,11 +186,16 @@ def _provenance(learner: Learner, world: World, steps: int, problem: str) -> dic
         release = version("restive")
     except PackageNotFoundError:
         release = "unknown"
+    # the world's seed gives the arms' paths, the learner's own what it draws itself
+    rng = getattr(getattr(learner, "learner", learner), "rng", None)
+    luck = rng.bit_generator.seed_seq if isinstance(rng, np.random.Generator) else None
+    own = recorded_seed(luck) if isinstance(luck, np.random.SeedSequence) else None
     return {
         "restive": release,
         "learner": learner.name,
         "settings": learner.settings,
         "problem": problem,
         "seed": world.seed,
+        "learner_seed": own,
         "horizon": steps,
     }
