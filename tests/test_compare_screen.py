@@ -73,7 +73,7 @@ def test_names_reach_the_terminal_plain(tmp_path, runs):
         assert "[31mred [0m longlong" in text
         assert "\x1b" not in text
         assert "\u202e" not in text
-    assert max(map(len, shown.stdout.splitlines())) < 200
+    assert max(map(len, shown.stdout.splitlines())) < 300  # a path may be long
     assert all(f"… ({k})" in shown.stdout for k in (1, 2))
 
 

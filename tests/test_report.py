@@ -443,7 +443,7 @@ def test_a_failure_leaves_the_old_page_alone(directory, tmp_path, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(ProblemError, match="disk full"):
         write_report(directory, target)
     assert target.read_text(encoding="utf-8") == "before"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "results"]
