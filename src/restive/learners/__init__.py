@@ -155,7 +155,7 @@ LEARNERS: dict[str, LearnerEntry] = {
         LearnerEntry(
             "optimal",
             "knows the bandit and follows its plan: the yardstick",
-            "regret against rho* that does not grow",
+            "regret against rho* that does not grow but for luck; no gap regret",
             (_TOLERANCE,),
             "optimal",
             assumes="told the bandit",
@@ -163,7 +163,7 @@ LEARNERS: dict[str, LearnerEntry] = {
         LearnerEntry(
             "best-arm",
             "knows which single arm pays most and pulls it for ever",
-            "weak regret that does not grow; regret against rho* may grow linearly",
+            "weak regret that does not grow but for luck; regret against rho* may grow linearly",
             (),
             "best_arm",
             assumes="told which arm pays most on average",
