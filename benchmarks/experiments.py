@@ -22,7 +22,7 @@ def run(quick: bool) -> dict[str, Any]:
         room = Path(name)
         pace = _pace(room / "pace")
         start = perf_counter()
-        _compare(room / "cold", 10, 2, 2)
+        _compare(room / "cold", round(0.1 / pace), 8, 2)  # long enough for both to get some
         cold = perf_counter() - start  # workers start here, and stay for what follows
         cases = [(0.1, 8)] if quick else [(1.0, 40), (0.1, 100), (0.01, 300)]
         rows = [
