@@ -428,7 +428,7 @@ def test_common_labels_can_be_saved(build, tmp_path):
     assert pack(*again.snapshot()) == pack(*learner.snapshot())
 
 
-@pytest.mark.parametrize("label", LABELS, ids=repr)
+@pytest.mark.parametrize("label", LABELS, ids=range(len(LABELS)))
 def test_labels_come_back_equal_and_of_their_kind(label):
     code = json.loads(json.dumps(encode_label(label), allow_nan=False))
     found = decode_label(code)
