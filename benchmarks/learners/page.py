@@ -11,6 +11,7 @@ from benchmarks.learners.suite import suite
 
 __all__ = ["draw", "page", "printed"]
 
+LEAST = 0.5  # smaller regrets are drawn here
 COLORS = {"tied-sampling": "#D55E00", "tied-ucrl": "#E69F00", "colored-ucrl2": "#0072B2"}
 
 
@@ -135,15 +136,19 @@ def draw(found: dict[str, Any], horizon: int, path: Path) -> None:
         y, name = problems.index(row["problem"]), row["learner"]
         color = COLORS.get(name, "#999999" if name not in ORACLES else "#56B4E9")
         big = name in COLORS
-        axes.plot([max(row["low"], 0.5), row["high"]], [y, y], color=color, lw=1.2, zorder=2 + big)
-        axes.plot(max(row["mean"], 0.5), y, marker="o" if big else "|", ms=7 if big else 8,
+        ends = [max(row[end], LEAST) for end in ("low", "high")]
+        axes.plot(ends, [y, y], color=color, lw=1.2, zorder=2 + big)
+        axes.plot(max(row["mean"], LEAST), y, marker="o" if big else "|", ms=7 if big else 8,
                   color=color, zorder=3 + big, ls="")  # fmt: skip
     for name, color in [*COLORS.items(), ("other rivals", "#999999"), ("oracles", "#56B4E9")]:
         big = name in COLORS
         axes.plot([], [], marker="o" if big else "|", color=color, ls="", label=name)
     axes.set_xscale("log")
+    axes.set_xlim(left=0.9 * LEAST)
     axes.set_yticks(range(len(problems)), problems)
-    axes.set_xlabel(f"gap regret after {horizon:,} steps (mean and 95% interval)")
+    axes.set_xlabel(
+        f"gap regret after {horizon:,} steps (mean and 95% interval; at the edge: {LEAST:g} or less)"
+    )
     axes.grid(axis="x", color="#dddddd", lw=0.6)
     axes.set_axisbelow(True)
     for side in ("top", "right", "left"):
