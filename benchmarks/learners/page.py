@@ -146,9 +146,8 @@ def draw(found: dict[str, Any], horizon: int, path: Path) -> None:
     axes.set_xscale("log")
     axes.set_xlim(left=0.9 * LEAST)
     axes.set_yticks(range(len(problems)), problems)
-    axes.set_xlabel(
-        f"gap regret after {horizon:,} steps (mean and 95% interval; at the edge: {LEAST:g} or less)"
-    )
+    said = f"mean and 95% interval; at the edge: {LEAST:g} or less"
+    axes.set_xlabel(f"gap regret after {horizon:,} steps ({said})")
     axes.grid(axis="x", color="#dddddd", lw=0.6)
     axes.set_axisbelow(True)
     for side in ("top", "right", "left"):
