@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.machine import version_of
 from benchmarks.measure import threads
 from benchmarks.sparse import SparseMDP, build, rows, span_bounds
-from restive.bandit import Bandit
+from restive.model.bandit import Bandit
 
 __all__ = ["CONTENDERS", "SPAN", "Case", "Timing", "UnableError"]
 
@@ -52,10 +52,10 @@ class Case:
 
 def _restive(case: Case, accelerate: bool, count: int | None = None) -> Timing:
     """restive's own solver: tables of rows, and no matrix; set-up makes the tables."""
-    from restive._iteration import THREADS_FROM_PAIRS
-    from restive.representation import Representation
-    from restive.solver import solve
-    from restive.structured import Parameters
+    from restive.mdp.iteration import THREADS_FROM_PAIRS
+    from restive.mdp.representation import Representation
+    from restive.mdp.solver import solve
+    from restive.mdp.structured import Parameters
 
     start = perf_counter()
     structure = Representation(case.bandit.n_states, case.cap)

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.measure import Goal, best_in_turns, table
 from benchmarks.models import Samples, forgetful
-from restive.structured import Parameters
+from restive.mdp.structured import Parameters
 
 TITLE = "Extended beside plain value iteration"
 STEPS = 100_000
@@ -58,7 +58,7 @@ def _measure(size: int, count: int, cap: int, rounds: int) -> list[dict[str, Any
 
 def _sweeps(samples: Samples, model: Parameters) -> Callable[[], None]:
     """A batch of sweeps from settled values: early ones order their outcomes too easily."""
-    from restive._iteration import BanditIteration
+    from restive.mdp.iteration import BanditIteration
 
     iteration = BanditIteration(samples.representation, model)
     gain = np.zeros(1)

@@ -10,9 +10,10 @@ import numpy as np
 
 from benchmarks.measure import table
 from benchmarks.models import forgetful
-from restive.bandit import Bandit
-from restive.planning import bandit_parameters, forecast, plan
-from restive.representation import Representation
+from restive.mdp.certificate import bandit_parameters
+from restive.mdp.representation import Representation
+from restive.model.bandit import Bandit
+from restive.planning import forecast, plan
 
 TITLE = "How the cost grows"
 TOLERANCE = 1e-6
@@ -56,7 +57,7 @@ def _measure(bandit: Bandit, cap: int) -> dict[str, Any]:
 
 def _sweep(bandit: Bandit, cap: int) -> float:
     """Seconds of a plain sweep, best of three batches long enough to be timed."""
-    from restive._iteration import BanditIteration
+    from restive.mdp.iteration import BanditIteration
 
     structure = Representation.of(bandit, cap)
     iteration = BanditIteration(structure, bandit_parameters(bandit, structure))

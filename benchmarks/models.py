@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Arm, Bandit
-from restive.planning import bandit_parameters
-from restive.representation import Representation
-from restive.structured import Parameters
+from restive.mdp.certificate import bandit_parameters
+from restive.mdp.representation import Representation
+from restive.mdp.structured import Parameters
+from restive.model.bandit import Arm, Bandit
 from restive.theory.confidence import reward_radius, transition_radius
 
 __all__ = ["Samples", "channel", "forgetful", "quick_channels", "slow_channels"]

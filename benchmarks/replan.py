@@ -11,8 +11,8 @@ import numpy as np
 
 from benchmarks.measure import Goal, table
 from benchmarks.models import Samples, quick_channels
-from restive.solver import solve
-from restive.structured import Parameters
+from restive.mdp.solver import solve
+from restive.mdp.structured import Parameters
 
 TITLE = "Planning again in a learner"
 STEPS, EPISODE = 100_000, 1_000

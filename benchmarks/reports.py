@@ -15,8 +15,8 @@ from benchmarks.measure import Goal, table
 from restive import problems
 from restive.experiments.results import Curves, Results
 from restive.experiments.summary import summarize
-from restive.report.experiment_curves import Bands
-from restive.report.experiment_page import experiment_page
+from restive.report.comparison.curves import Bands
+from restive.report.comparison.page import experiment_page
 
 TITLE = "The report page"
 LEARNERS, RUNS, HORIZON, POINTS = 10, 50, 100_000, 170

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from restive.bandit import Arm, Bandit
+from restive.model.bandit import Arm, Bandit
 
 __all__ = ["SparseMDP", "build", "rows", "span_bounds"]
 

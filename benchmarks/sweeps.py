@@ -10,8 +10,8 @@ import numpy as np
 from benchmarks.machine import TRIAD_BYTES, triad
 from benchmarks.measure import Goal, best_in_turns, table, threads
 from benchmarks.models import slow_channels
-from restive.planning import bandit_parameters
-from restive.representation import Representation
+from restive.mdp.certificate import bandit_parameters
+from restive.mdp.representation import Representation
 
 TITLE = "Plain sweeps and memory bandwidth"
 SHARE = 0.5
@@ -20,7 +20,7 @@ BATCHES = 5  # in a turn: a solution takes many, and the triad has cleared the c
 
 
 def run(quick: bool) -> dict[str, Any]:
-    from restive._iteration import THREADS_FROM_PAIRS, thread_count
+    from restive.mdp.iteration import THREADS_FROM_PAIRS, thread_count
 
     rows = []
     for count in sorted({1, thread_count()}):
@@ -45,7 +45,7 @@ def _representation(cap: int) -> Representation:
 def _measure(
     cap: int, count: int, bandwidth: Callable[[], None], rounds: int
 ) -> dict[str, Any]:  # fmt: skip
-    from restive._iteration import BanditIteration
+    from restive.mdp.iteration import BanditIteration
 
     bandit, structure = slow_channels(3), _representation(cap)
     iteration = BanditIteration(structure, bandit_parameters(bandit, structure))

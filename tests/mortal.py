@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 
 from restive import problems
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
 from restive.learners import make_learner
 
 __all__ = ["broken", "build", "misfit", "shaky", "slow", "unwilling"]

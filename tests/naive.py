@@ -34,7 +34,7 @@ from naive_gains import (
     limiting_matrix,
     stationary,
 )
-from restive.bandit import Arm, Bandit
+from restive.model.bandit import Arm, Bandit
 
 __all__ = [
     "Answer",

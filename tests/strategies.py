@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from restive.bandit import Arm, Bandit
+from restive.model.bandit import Arm, Bandit
 
 __all__ = ["arms", "bandits", "seeds", "transition_matrices"]
 

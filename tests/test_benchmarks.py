@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import naive
-from restive.bandit import Arm, Bandit
+from restive.model.bandit import Arm, Bandit
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # the benchmarks are not installed with the package

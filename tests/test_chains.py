@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from restive import chains
+from restive.model import chains
 from strategies import transition_matrices
 
 DIGITS = 60

@@ -19,8 +19,9 @@ from typer.testing import CliRunner
 
 import restive
 from malformed_cases import CASES, FOLDER
-from restive import files, problems
+from restive import problems
 from restive.cli import app, output, screen
+from restive.model import files
 
 ENVIRONMENT = {
     key: value
@@ -311,7 +312,7 @@ def test_plan_goes_without_a_myopic_value_that_is_too_large(example, monkeypatch
     def refuse(*_):
         raise restive.TooLargeError("7 GB")
 
-    monkeypatch.setattr("restive.evaluation.evaluate", refuse)
+    monkeypatch.setattr("restive.planning.evaluation.evaluate", refuse)
     assert json.loads(run("plan", example, "--json").stdout)["myopic"] == {"gain": None}
     assert "too large" in run("plan", example).stdout
 
@@ -366,8 +367,8 @@ def test_nothing_is_not_compared_with_nothing():
 
 def test_the_best_is_not_shown_below_a_policy_that_is_as_good(example, monkeypatch):
     """Even where the middle of its interval is a digit lower."""
-    high = restive.evaluation.Value(0.70003, 0.69999, 0.70006, 80)
-    monkeypatch.setattr("restive.evaluation.evaluate", lambda *_: high)
+    high = restive.planning.evaluation.Value(0.70003, 0.69999, 0.70006, 80)
+    monkeypatch.setattr("restive.planning.evaluation.evaluate", lambda *_: high)
     found = json.loads(run("plan", example, "--json", "--tolerance", "1e-4").stdout)
     assert found["gain"] >= min(found["myopic"]["gain"], found["gain_upper"])
     shown = run("plan", example, "--tolerance", "1e-4").stdout
@@ -510,9 +511,9 @@ def test_nothing_is_left_half_written(tmp_path):
 )
 def test_errors_end_in_words_and_exit_codes(error, code, stderr):
     script = (
-        "import sys, restive, restive.files; from restive.cli import main\n"
+        "import sys, restive, restive.model.files; from restive.cli import main\n"
         f"def load(path):\n    raise {error}\n"
-        "restive.files.load_problem = load; sys.argv[1:] = ['plan', 'x.toml']; main()"
+        "restive.model.files.load_problem = load; sys.argv[1:] = ['plan', 'x.toml']; main()"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == code

@@ -9,8 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 import restive
-from restive import files, problems, theory
+from restive import problems, theory
 from restive.cli import app, numbers, screen
+from restive.model import files
 
 EXAMPLE = problems.build("example-1")
 ARM = restive.Arm([[0.9, 0.1], [0.1, 0.9]], [0, 1])

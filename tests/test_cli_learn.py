@@ -14,9 +14,10 @@ import pytest
 from typer.testing import CliRunner
 
 import restive
-from restive import files, problems, simulation
+from restive import problems, simulation
 from restive.cli import app, live, warming
 from restive.learners import LEARNERS, make_learner
+from restive.model import files
 from restive.simulation import BanditWorld, play
 
 EXAMPLE = problems.example1()

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from restive.cli import app
 from restive.paper import catalogue, report
-from restive.paper.claims import Claim, Experiment, Finding, Scale
+from restive.paper.claim import Claim, Experiment, Finding, Scale
 from restive.paper.running import run_claims
 
 CHEAP = "primes,colors,simplification,appendix,example-4"
@@ -99,7 +99,7 @@ SLOW = """
 import time
 from restive.cli import app
 from restive.paper import catalogue
-from restive.paper.claims import Claim, Experiment, Finding
+from restive.paper.claim import Claim, Experiment, Finding
 
 def work(cell):
     time.sleep(cell)

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from restive import files, problems
+from restive import problems
 from restive.cli import app
 from restive.experiments.file import load_experiment
+from restive.model import files
 
 PROGRAM = [sys.executable, "-c", "from restive.cli import main; main()", "compare"]
 ENVIRONMENT = os.environ | {

@@ -7,10 +7,11 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from restive import files, problems
+from restive import problems
 from restive.cli import app
 from restive.cli.compare_screen import plain
 from restive.experiments import cells
+from restive.model import files
 
 
 def write(folder, learners, name="one", runs=4):

@@ -11,12 +11,12 @@ from scipy.optimize import linprog
 
 import naive
 from restive import Arm, Bandit, StructuredMDP, TooLargeError, theory
-from restive import diameter as module
 from restive._kernels import hitting
-from restive.diameter import bandit_diameter, diameter
-from restive.planning import bandit_parameters
+from restive.mdp.certificate import bandit_parameters
+from restive.mdp.representation import Representation
+from restive.planning import diameter as module
+from restive.planning.diameter import bandit_diameter, diameter
 from restive.problems import example1
-from restive.representation import Representation
 from zoo import draw_bandit, draw_caps, is_slow
 
 CYCLE = np.roll(np.eye(4), 1, axis=1)

@@ -10,10 +10,10 @@ import pytest
 from scipy.stats import t as student
 
 import naive
-from restive.bandit import Arm, Bandit
-from restive.errors import TooLargeError
-from restive.evaluation import evaluate
+from restive.base.errors import TooLargeError
+from restive.model.bandit import Arm, Bandit
 from restive.planning import plan
+from restive.planning.evaluation import evaluate
 from restive.problems import example1, example3, example4, gilbert_elliott, random_problem
 from zoo import draw_bandit
 

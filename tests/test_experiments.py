@@ -15,13 +15,15 @@ import numpy as np
 import pytest
 
 import restive
-from restive import files, problems, suites
-from restive.errors import ProblemError, RestiveError
+from restive import problems
+from restive.base.errors import ProblemError, RestiveError
 from restive.experiments import Entrant, Experiment, load_results
 from restive.experiments.cells import Cell
 from restive.experiments.file import load_experiment
 from restive.experiments.progress import Pace, Watcher, batches
 from restive.learners import make_learner
+from restive.model import files
+from restive.problems import suites
 from restive.simulation import BanditWorld, play
 
 ONE, THREE = problems.example1(), problems.example3()

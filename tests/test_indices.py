@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from restive.bandit import Arm
-from restive.indices import is_indexable, rest_advantage, whittle_indices
+from restive.model.bandit import Arm
+from restive.planning.indices import is_indexable, rest_advantage, whittle_indices
 from restive.problems import random_problem
 
 

@@ -9,10 +9,10 @@ from importlib import import_module
 import pytest
 from typer.testing import CliRunner
 
-from restive.bandit import Arm, Bandit
 from restive.cli import app
 from restive.learners import LEARNERS, make_learner
 from restive.learners.storage import pack
+from restive.model.bandit import Arm, Bandit
 from restive.problems import example1
 
 CHANNEL = Bandit([Arm([[0.7, 0.3], [0.2, 0.8]], [0, 1]), Arm([[1.0]], [0.5])])

@@ -13,7 +13,7 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from restive.errors import ProblemError, TooLargeError
+from restive.base.errors import ProblemError, TooLargeError
 from restive.learners import (
     LEARNERS,
     ColoredUCRL2,
@@ -26,8 +26,8 @@ from restive.learners import (
 )
 from restive.learners.contract import ContractError
 from restive.learners.fixed import RoundRobin
-from restive.learners.restless import KEEPING
-from restive.learners.rules import Counts, carry_over
+from restive.learners.paper.restless import KEEPING
+from restive.learners.paper.rules import Counts, carry_over
 from restive.learners.storage import (
     decode_label,
     encode_label,
@@ -37,11 +37,11 @@ from restive.learners.storage import (
     plain_label,
     unpack,
 )
-from restive.learners.tied_sampling import TiedSampling
+from restive.learners.tied.sampling import TiedSampling
+from restive.mdp.representation import Representation
+from restive.mdp.structured import StructuredMDP
 from restive.problems import example1, example4, lower_bound, random_problem
-from restive.representation import Representation
 from restive.simulation import BanditWorld, play
-from restive.structured import StructuredMDP
 
 BANDITS = {
     "two channels": example1(0.2),
@@ -521,7 +521,7 @@ def test_what_is_kept_per_color_counts_for_the_size(monkeypatch):
     learner = RestlessLearner(held)
     rep, counts = learner.representation, learner.engine.counts
     room = 2 * rep.n_bytes + sum(part.nbytes for part in vars(counts).values() if part is not None)
-    monkeypatch.setattr("restive.learners.restless.memory_allowed", lambda memory: room)
+    monkeypatch.setattr("restive.learners.paper.restless.memory_allowed", lambda memory: room)
     with pytest.raises(TooLargeError, match=r"2e\+05 information states and 1e\+05 colors"):
         RestlessLearner(held)
 

@@ -11,13 +11,14 @@ import pytest
 
 from naive import extended_backup
 from restive.learners import ColoredUCRL2, Inputs, RestlessLearner, make_learner
-from restive.learners.restless import COLORED_UCRL2
-from restive.learners.rules import Optimism
-from restive.planning import bandit_parameters, plan
+from restive.learners.paper.restless import COLORED_UCRL2
+from restive.learners.paper.rules import Optimism
+from restive.mdp.certificate import bandit_parameters
+from restive.mdp.solver import solve
+from restive.mdp.structured import Parameters, StructuredMDP
+from restive.planning import plan
 from restive.problems import example1, example3, random_problem
 from restive.simulation import BanditWorld, StructuredWorld, play
-from restive.solver import solve
-from restive.structured import Parameters, StructuredMDP
 from restive.theory import episodes_bound
 
 TIES = 1e-7  # arms whose optimistic values are this close are equally good to the paper

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import naive
-from restive._iteration import ArrayIteration, BanditIteration, fill_ghosts, row_tables
 from restive._kernels import arrays, lookup
-from restive.planning import bandit_parameters
-from restive.representation import Representation
-from restive.structured import Parameters, StructuredMDP
+from restive.mdp.certificate import bandit_parameters
+from restive.mdp.iteration import ArrayIteration, BanditIteration, fill_ghosts, row_tables
+from restive.mdp.representation import Representation
+from restive.mdp.structured import Parameters, StructuredMDP
 from zoo import draw_bandit, draw_caps
 
 

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from restive import files
+from restive.base.errors import ProblemError, TooLargeError
 from restive.cli import app
-from restive.errors import ProblemError, TooLargeError
 from restive.learners import LEARNERS, Learner, make_learner
-from restive.learners.plan_size import FEW_ARMS, FEWEST_BYTES, fitted, require_plannable
 from restive.learners.rivals.index import UCB1
 from restive.learners.storage import pack
-from restive.learners.tied_sampling import TiedSampling, TiedSettings
+from restive.learners.tied.plan_size import FEW_ARMS, FEWEST_BYTES, fitted, require_plannable
+from restive.learners.tied.sampling import TiedSampling, TiedSettings
+from restive.mdp.representation import Representation
+from restive.model import files
 from restive.problems import example1, gilbert_elliott, random_problem
-from restive.representation import Representation
 from restive.simulation import BanditWorld
 
 

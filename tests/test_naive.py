@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import naive
-from restive.bandit import Arm, Bandit
+from restive.model.bandit import Arm, Bandit
 
 
 def symmetric(epsilon: float) -> Arm:

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import naive
-from restive import chains
-from restive.bandit import Arm, Bandit
-from restive.planning import bandit_parameters, plan
+from restive.mdp.certificate import bandit_parameters
+from restive.mdp.representation import Representation
+from restive.mdp.solver import solve
+from restive.model import chains
+from restive.model.bandit import Arm, Bandit
+from restive.planning import plan
 from restive.problems import example1, example2, example3, example4, lower_bound
-from restive.representation import Representation
-from restive.solver import solve
 
 
 def closed_form_1(epsilon: float) -> float:

@@ -12,24 +12,22 @@ import numpy as np
 import pytest
 
 from restive import theory
-from restive.bandit import Arm, Bandit
-from restive.evaluation import evaluate
-from restive.learners.rules import Optimism
-from restive.paper import (
-    audits,
+from restive.learners.paper.rules import Optimism
+from restive.model.bandit import Arm, Bandit
+from restive.paper import audits, criteria, runs
+from restive.paper.catalogue import CLAIMS, chosen
+from restive.paper.claim import Scale
+from restive.paper.claims import (
     colored,
-    criteria,
     diameters,
     examples,
     index_policies,
     mixing,
     rates,
     remarks,
-    runs,
     special,
 )
-from restive.paper.catalogue import CLAIMS, chosen
-from restive.paper.claims import Scale
+from restive.planning.evaluation import evaluate
 from restive.problems import example1, example3, example4
 
 QUICK = Scale(quick=True)
@@ -303,7 +301,7 @@ def test_random_bandits_for_diameters_have_arms_of_two_states_or_more():
 
 
 def test_every_claim_is_listed_once():
-    from restive.paper import appendix
+    from restive.paper.claim import appendix
 
     modules = (appendix, colored, diameters, examples, index_policies, mixing, rates, remarks,
                special)  # fmt: skip

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import chi2
 
 from restive._kernels.paths import chain_path
-from restive.bandit import Arm, Bandit
-from restive.errors import ProblemError
+from restive.base.errors import ProblemError
 from restive.learners import Learner, make_learner
+from restive.model.bandit import Arm, Bandit
 from restive.problems import example1, random_problem
 from restive.simulation import BanditWorld
 from restive.simulation.worlds import _ArmPath
@@ -110,8 +110,8 @@ def test_a_graph_that_is_too_small_changes_nothing(most, monkeypatch):
     record = BanditWorld(bandit, 3).record(2000)
     expected = make_learner("colored-ucrl2", bandit, 2000)
     pulls = Learner.play_path(expected, record.states, record.rewards)
-    monkeypatch.setattr("restive.learners.greedy.ROWS", 2)
-    monkeypatch.setattr("restive.learners.greedy.MOST_CELLS", most)
+    monkeypatch.setattr("restive.policies.greedy.ROWS", 2)
+    monkeypatch.setattr("restive.policies.greedy.MOST_CELLS", most)
     learner = make_learner("colored-ucrl2", bandit, 2000)
     found = [
         learner.play_path(record.states[:, part], record.rewards[:, part])

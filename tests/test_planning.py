@@ -14,11 +14,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 import naive
-import restive._iteration
-from restive.bandit import Arm, Bandit
-from restive.errors import TooLargeError
-from restive.evaluation import evaluate
+import restive.mdp.iteration
+from restive.base.errors import TooLargeError
+from restive.model.bandit import Arm, Bandit
 from restive.planning import Plan, forecast, plan
+from restive.planning.evaluation import evaluate
 from restive.problems import example1, example3, gilbert_elliott, random_problem
 from zoo import as_arrays, draw_bandit, draw_caps
 
@@ -172,7 +172,7 @@ def test_gaps_and_biases_solve_the_optimality_equation():
 def test_threads_give_the_same_plan(monkeypatch):
     bandit = random_problem(3, 2, rng=3)
     alone = plan(bandit, 1e-4)
-    monkeypatch.setattr(restive._iteration, "THREADS_FROM_PAIRS", 0)
+    monkeypatch.setattr(restive.mdp.iteration, "THREADS_FROM_PAIRS", 0)
     monkeypatch.setenv("RESTIVE_THREADS", "2")
     together = plan(bandit, 1e-4)
     assert alone.values.tobytes() == together.values.tobytes()
@@ -285,7 +285,7 @@ def test_slow_arms_are_forecast_to_take_long():
 
 @pytest.mark.parametrize("bandit", [sticky(1e-8, 0.1), sticky(1e-3, 1e-3, 1e-3)])
 def test_what_is_hopeless_is_refused_before_a_sweep(bandit, monkeypatch):
-    monkeypatch.setattr("restive.planning.solve", lambda *_, **__: pytest.fail("it began"))
+    monkeypatch.setattr("restive.planning.exact.solve", lambda *_, **__: pytest.fail("it began"))
     assert not forecast(bandit, memory=10**10).fits
     with pytest.raises(TooLargeError, match="Ask for a larger tolerance"):
         plan(bandit, memory=10**10)

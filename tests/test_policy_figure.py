@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 from restive import problems
-from restive.bandit import Arm, Bandit
-from restive.errors import RestiveError
+from restive.base.errors import RestiveError
+from restive.model.bandit import Arm, Bandit
 from restive.planning import plan
-from restive.report import policy_figure, policy_page
-from restive.report.policy_colors import arm_label, keyed_top, plain, shades
-from restive.report.policy_data import EITHER, _columns, age_maps, returns, runs, strips
-from restive.report.policy_play import play
+from restive.report import policy_figure
+from restive.report.policy import figure as policy_page
+from restive.report.policy.colors import arm_label, keyed_top, plain, shades
+from restive.report.policy.data import EITHER, _columns, age_maps, returns, runs, strips
+from restive.report.policy.play import play
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from restive import Bandit, ProblemError, chains
+from restive import Bandit, ProblemError
+from restive.model import chains
 from restive.problems import (
     GALLERY,
     build,

@@ -17,13 +17,13 @@ from typer.testing import CliRunner
 
 import synthetic_results
 from restive import problems
+from restive.base.errors import ProblemError
 from restive.cli import app
-from restive.errors import ProblemError
 from restive.experiments import results as experiment_results
 from restive.experiments.summary import summarize
-from restive.report import experiment_facts as facts
-from restive.report import experiment_words as words
-from restive.report.experiment_curves import (
+from restive.report.comparison import facts as facts
+from restive.report.comparison import words as words
+from restive.report.comparison.curves import (
     COLUMNS,
     DIGITS,
     LEAST,
@@ -33,9 +33,9 @@ from restive.report.experiment_curves import (
     points_allowed,
     written,
 )
-from restive.report.experiment_markdown import experiment_markdown
-from restive.report.experiment_page import experiment_page
-from restive.report.experiment_report import FORMATS, write_report
+from restive.report.comparison.markdown import experiment_markdown
+from restive.report.comparison.page import experiment_page
+from restive.report.comparison.report import FORMATS, write_report
 from synthetic_results import hostile_bandit
 
 SMALL = {"example 3": problems.example3(0.1), "channels": problems.example1(0.1)}
@@ -296,7 +296,7 @@ def test_the_page_for_ten_learners_and_five_problems_is_small():
 
 def test_the_page_for_a_whole_suite_is_small(monkeypatch):
     """24 problems with pictures as large as those of the suite, which take minutes to plan."""
-    from restive.report import experiment_page as page_module
+    from restive.report.comparison import page as page_module
 
     picture = {"pictures": ["x" * 6000], "note": "", "situations": []}
     monkeypatch.setattr(page_module, "_policy", lambda bandit: picture)

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from restive import Arm, Bandit, plan, problems
-from restive.report import palette
-from restive.report.chain_svg import chain_picture
-from restive.report.curve_svg import still_picture
-from restive.report.policy_data import resolution
-from restive.report.policy_svg import MAP, ROW, STRIP, policy_picture
-from restive.report.svg import polyline
+from restive.report.drawing import palette
+from restive.report.drawing.chain import chain_picture
+from restive.report.drawing.curve import still_picture
+from restive.report.drawing.svg import polyline
+from restive.report.policy.data import resolution
+from restive.report.policy.svg import MAP, ROW, STRIP, policy_picture
 from synthetic_results import hostile_bandit
 
 # Machado, Oliveira and Fernandes (2009): what protanopes, deuteranopes and tritanopes see.

@@ -13,12 +13,12 @@ import pytest
 import synthetic_results
 from restive import problems
 from restive.experiments.summary import exponent, summarize
-from restive.report import experiment_facts as facts
-from restive.report import experiment_words as words
-from restive.report.experiment_curves import Bands
-from restive.report.experiment_figures import regret_figure
-from restive.report.experiment_markdown import experiment_markdown
-from restive.report.experiment_page import experiment_page
+from restive.report.comparison import facts as facts
+from restive.report.comparison import words as words
+from restive.report.comparison.curves import Bands
+from restive.report.comparison.figures import regret_figure
+from restive.report.comparison.markdown import experiment_markdown
+from restive.report.comparison.page import experiment_page
 
 TWO = {"example 3": problems.example3(0.1), "channels": problems.example1(0.1)}
 

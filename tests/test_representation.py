@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import naive
-from restive._iteration import BanditIteration
-from restive.bandit import Arm, Bandit
-from restive.planning import bandit_parameters, forecast
+from restive.mdp.certificate import bandit_parameters
+from restive.mdp.iteration import BanditIteration
+from restive.mdp.representation import Representation
+from restive.model.bandit import Arm, Bandit
+from restive.planning import forecast
 from restive.problems import example1, example4, random_problem
-from restive.representation import Representation
 from zoo import as_arrays, draw_bandit, draw_caps
 
 SEEDS = range(60)

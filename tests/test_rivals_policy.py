@@ -9,24 +9,24 @@ from math import ceil, floor, log, sqrt
 import numpy as np
 import pytest
 
-from restive.bandit import Arm, Bandit
-from restive.certificate import bandit_parameters
-from restive.errors import ProblemError, TooLargeError
+from restive.base.errors import ProblemError, TooLargeError
 from restive.learners import LEARNERS, ColoredUCRL2, Learner, check_learner, make_learner
+from restive.learners.paper.rules import Counts, Evidence, n_outcomes
 from restive.learners.rivals.committing import estimated_arm
 from restive.learners.rivals.policy_entries import ENTRIES, why_not
 from restive.learners.rivals.posterior import PosteriorSampling
 from restive.learners.rivals.restless_ucb import optimistic_rows
 from restive.learners.rivals.tiling import best_waits
 from restive.learners.rivals.ucrl2 import pair_structure
-from restive.learners.rules import Counts, Evidence, n_outcomes
 from restive.learners.storage import pack
+from restive.mdp.certificate import bandit_parameters
+from restive.mdp.representation import Representation
+from restive.mdp.solver import solve
+from restive.mdp.structured import Parameters
+from restive.model.bandit import Arm, Bandit
 from restive.planning import plan
 from restive.problems import example1, example3, example4, gilbert_elliott, random_problem
-from restive.representation import Representation
 from restive.simulation import BanditWorld, play
-from restive.solver import solve
-from restive.structured import Parameters
 
 NAMES = [entry.name for entry in ENTRIES]
 LINE = Arm([[0.6, 0.4, 0], [0.2, 0.5, 0.3], [0, 0.3, 0.7]], [0.1, 0.5, 0.9])

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from naive_weak import asr, epochs, exp3, follow, kl_ucb, rca, thompson, ucb1
-from restive.bandit import Arm, Bandit
-from restive.errors import ProblemError
+from restive.base.errors import ProblemError
 from restive.learners import LEARNERS, Learner, check_learner, make_learner
 from restive.learners.rivals.regenerative import RegenerativeCycles, cycle_constant
 from restive.learners.rivals.sequencing import AdaptiveSequencing
 from restive.learners.rivals.spectra import additive_gap, gain_gap, multiplicative_gap
 from restive.learners.rivals.weak_entries import ENTRIES
 from restive.learners.storage import pack
+from restive.model.bandit import Arm, Bandit
 from restive.problems import example1, example4, random_problem
 from restive.simulation import BanditWorld, RecordedWorld, play
 

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from restive.bandit import Arm, Bandit
-from restive.errors import ProblemError
+from restive.base.errors import ProblemError
 from restive.learners import ColoredUCRL2, Learner, make_learner
+from restive.mdp.structured import Parameters, StructuredMDP
+from restive.model.bandit import Arm, Bandit
 from restive.planning import plan
 from restive.problems import example1, example3, random_problem
 from restive.simulation import BanditWorld, RecordedWorld, StructuredWorld, play
 from restive.simulation.scoring import GapSum, RewardSum, marks
 from restive.simulation.worlds import draw_rewards
-from restive.structured import Parameters, StructuredMDP
 
 ALPHA = 1e-4
 Z = 3.9  # two-sided normal quantile at 1e-4

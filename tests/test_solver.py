@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import naive
-import restive._iteration
-from restive.bandit import Arm, Bandit
-from restive.planning import bandit_parameters, plan
+import restive.mdp.iteration
+from restive.mdp.certificate import bandit_parameters
+from restive.mdp.representation import Representation
+from restive.mdp.solver import solve
+from restive.mdp.structured import Parameters, StructuredMDP
+from restive.model.bandit import Arm, Bandit
+from restive.planning import plan
 from restive.problems import random_problem
-from restive.representation import Representation
-from restive.solver import solve
-from restive.structured import Parameters, StructuredMDP
 from zoo import as_arrays, draw_arm, draw_bandit, draw_caps, is_slow
 
 BATCHES = [range(first, first + 30) for first in range(0, 240, 30)]
@@ -227,7 +228,7 @@ def test_a_slow_arm_beside_a_constant_one_is_quick():
 
 @pytest.mark.parametrize("arms", [2, 3])
 def test_acceleration_changes_the_time_not_the_gain(arms, monkeypatch):
-    monkeypatch.setattr("restive._convergence.CHEAP_PAIRS", 0)  # else these are left to sweeps
+    monkeypatch.setattr("restive.mdp.convergence.CHEAP_PAIRS", 0)  # else these are left to sweeps
     saved = 0
     for seed in range(20):
         bandit = random_problem(arms, 2 + seed % 2, rng=seed, stickiness=0.9 + 0.004 * seed)
@@ -257,7 +258,7 @@ def test_threads_give_the_same_bytes(optimistic, monkeypatch):
         for structure, parameters in cases:
             alone = solve(structure, parameters, tolerance=1e-9)
             with monkeypatch.context() as patch:
-                patch.setattr(restive._iteration, "THREADS_FROM_PAIRS", 0)
+                patch.setattr(restive.mdp.iteration, "THREADS_FROM_PAIRS", 0)
                 patch.setenv("RESTIVE_THREADS", "3")
                 together = solve(structure, parameters, tolerance=1e-9)
             assert alone.values.tobytes() == together.values.tobytes()

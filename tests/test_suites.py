@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from restive import suites
+from restive.base.errors import ProblemError
 from restive.cli import app
-from restive.errors import ProblemError
-from restive.files import load_problem
+from restive.model.files import load_problem
 from restive.planning import plan
-from restive.suites import freezing
+from restive.problems import suites
+from restive.problems.suites import freezing
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 

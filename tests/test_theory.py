@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from restive import chains, theory
+from restive import theory
+from restive.model import chains
 
 FAST = settings(max_examples=60, deadline=None)
 

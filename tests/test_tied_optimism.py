@@ -11,9 +11,9 @@ from scipy.stats import binom
 
 from restive._kernels import sets
 from restive.learners import Learner, check_learner, load_learner, make_learner
-from restive.learners.rules import Evidence
+from restive.learners.paper.rules import Evidence
 from restive.learners.storage import pack
-from restive.learners.tied_optimism import (
+from restive.learners.tied.optimism import (
     TiedOptimism,
     TiedSets,
     _join_loop,

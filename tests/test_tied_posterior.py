@@ -11,7 +11,7 @@ from scipy.stats import beta, chisquare, kstest
 from scipy.stats import t as student
 
 from restive._kernels import tied
-from restive.learners.tied_posterior import (
+from restive.learners.tied.posterior import (
     ChainPosterior,
     RewardPosterior,
     mirror,

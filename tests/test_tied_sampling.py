@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from restive._kernels import tied
-from restive.bandit import Arm, Bandit
-from restive.errors import ProblemError
+from restive.base.errors import ProblemError
 from restive.learners import Learner, check_learner, load_learner, make_learner
 from restive.learners.storage import pack
-from restive.learners.tied_posterior import ChainPosterior
-from restive.learners.tied_sampling import (
+from restive.learners.tied.posterior import ChainPosterior
+from restive.learners.tied.sampling import (
     CAPS,
     DOUBLINGS,
     LONGEST_GAP,
@@ -19,6 +18,7 @@ from restive.learners.tied_sampling import (
     TiedSettings,
     _resized,
 )
+from restive.model.bandit import Arm, Bandit
 from restive.planning import plan
 from restive.problems import (
     example1,

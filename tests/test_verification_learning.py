@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from restive.learners.builders import restless_inputs
-from restive.learners.restless import Method
-from restive.learners.rules import Optimism
-from restive.learners.tied_optimism import TiedOptimism
+from restive.learners.paper.restless import Method
+from restive.learners.paper.rules import Optimism
+from restive.learners.tied.optimism import TiedOptimism
 from restive.simulation import BanditWorld, play
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from restive.learners.tied_optimism import TiedOptimism
+from restive.learners.tied.optimism import TiedOptimism
+from restive.mdp.structured import Parameters
 from restive.paper.audits import AuditedPublished, largest_share, true_rows
-from restive.structured import Parameters
 
 __all__ = ["AuditedPublished", "AuditedTied"]
 

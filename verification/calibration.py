@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 from restive._kernels import tied
+from restive.learners.paper.rules import Counts, Evidence, n_outcomes
 from restive.learners.rivals.posterior import PRIOR, PosteriorSampling
-from restive.learners.rules import Counts, Evidence, n_outcomes
-from restive.learners.tied_posterior import ChainPosterior, RewardPosterior
-from restive.representation import Representation
+from restive.learners.tied.posterior import ChainPosterior, RewardPosterior
+from restive.mdp.representation import Representation
 from verification import ALPHA, Check, Finding, Settings, judge
 
 __all__ = ["CHECKS"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from restive.learners.tied_optimism import TIED_OPTIMISM
+from restive.learners.tied.optimism import TIED_OPTIMISM
 from restive.paper.audits import Audited, audit_bandit, audit_mdp
 from restive.paper.cases import small_bandit, small_mdp
 from restive.paper.criteria import DELTA

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from restive.bandit import Bandit
+from restive.model.bandit import Bandit
 
 __all__ = ["best_gain", "simulate"]
 

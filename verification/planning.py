@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from restive.bandit import Arm, Bandit
-from restive.paper.examples import PROBLEMS
+from restive.model.bandit import Arm, Bandit
+from restive.paper.claims.examples import PROBLEMS
 from restive.planning import Plan, plan
 from restive.problems import build
 from verification import ALPHA, ROOT, Check, Finding, Settings, judge

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from joblib import Parallel, delayed
 
 from benchmarks.learners.suite import suite
-from restive.errors import RestiveError
+from restive.base.errors import RestiveError
 from restive.learners import make_learner
 from restive.planning import Plan, plan
 from restive.simulation import BanditWorld, play

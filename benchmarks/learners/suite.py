@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from restive.bandit import Bandit
-from restive.suites import suite as frozen
+from restive.model.bandit import Bandit
+from restive.problems.suites import suite as frozen
 
 __all__ = ["suite"]
 

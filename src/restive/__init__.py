@@ -9,48 +9,48 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from restive.bandit import Arm, Bandit
-    from restive.errors import ProblemError, RestiveError, TooLargeError
-    from restive.evaluation import Value, evaluate
+    from restive.base.errors import ProblemError, RestiveError, TooLargeError
     from restive.experiments import Experiment, Results, compare, load_results
-    from restive.files import dump_problem, load_problem, parse_problem
     from restive.learners import check_learner, make_learner
+    from restive.mdp.representation import Representation
+    from restive.mdp.solver import Solution, solve
+    from restive.mdp.structured import Parameters, StructuredMDP
+    from restive.model.bandit import Arm, Bandit
+    from restive.model.files import dump_problem, load_problem, parse_problem
     from restive.planning import Plan, forecast, plan
-    from restive.representation import Representation
+    from restive.planning.evaluation import Value, evaluate
     from restive.simulation import BanditWorld, Run, play
-    from restive.solver import Solution, solve
-    from restive.structured import Parameters, StructuredMDP
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Arm": "bandit",
-    "Bandit": "bandit",
+    "Arm": "model.bandit",
+    "Bandit": "model.bandit",
     "BanditWorld": "simulation",
     "Experiment": "experiments",
-    "Parameters": "structured",
+    "Parameters": "mdp.structured",
     "Plan": "planning",
-    "ProblemError": "errors",
-    "Representation": "representation",
-    "RestiveError": "errors",
+    "ProblemError": "base.errors",
+    "Representation": "mdp.representation",
+    "RestiveError": "base.errors",
     "Results": "experiments",
     "Run": "simulation",
-    "Solution": "solver",
-    "StructuredMDP": "structured",
-    "TooLargeError": "errors",
-    "Value": "evaluation",
+    "Solution": "mdp.solver",
+    "StructuredMDP": "mdp.structured",
+    "TooLargeError": "base.errors",
+    "Value": "planning.evaluation",
     "check_learner": "learners",
     "compare": "experiments",
-    "dump_problem": "files",
-    "evaluate": "evaluation",
+    "dump_problem": "model.files",
+    "evaluate": "planning.evaluation",
     "forecast": "planning",
-    "load_problem": "files",
+    "load_problem": "model.files",
     "load_results": "experiments",
     "make_learner": "learners",
-    "parse_problem": "files",
+    "parse_problem": "model.files",
     "plan": "planning",
     "play": "simulation",
-    "solve": "solver",
+    "solve": "mdp.solver",
 }
 
 __all__ = [

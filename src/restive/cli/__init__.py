@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperGroup
 
-from restive.errors import Fault, ProblemError, RestiveError
+from restive.base.errors import Fault, ProblemError, RestiveError
 
 if TYPE_CHECKING:
-    from restive.bandit import Bandit
+    from restive.model.bandit import Bandit
 
 __all__ = ["app", "main"]
 
@@ -208,7 +208,7 @@ def problem(
 
         screen.show_gallery(problems.GALLERY)
         return
-    from restive.files import dump_problem
+    from restive.model.files import dump_problem
 
     bandit = problems.build(chosen, **parameters)
     typer.echo(dump_problem(bandit, file_format).rstrip("\n"))
@@ -217,13 +217,13 @@ def problem(
 @app.command()
 def schema() -> None:
     """Print the JSON schema of problem files."""
-    from restive.files import problem_schema
+    from restive.model.files import problem_schema
 
     _print_json(problem_schema())
 
 
 def _read(file: str) -> Bandit:
-    from restive.files import load_problem, parse_problem
+    from restive.model.files import load_problem, parse_problem
 
     if file != "-":
         return load_problem(file)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from restive.base.errors import Fault, ProblemError
 from restive.cli import Json, _print_json, app
-from restive.errors import Fault, ProblemError
 
 if TYPE_CHECKING:
     from restive.experiments import Experiment, Results

@@ -7,10 +7,10 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from restive import __version__
-from restive.errors import TooLargeError
+from restive.base.errors import TooLargeError
 
 if TYPE_CHECKING:
-    from restive.bandit import Arm, Bandit
+    from restive.model.bandit import Arm, Bandit
     from restive.planning import Plan
     from restive.theory import BanditBounds
 
@@ -73,7 +73,7 @@ def _plan_facts(plan: Plan) -> dict[str, Any]:
 
 def _situations(plan: Plan) -> list[dict[str, Any]]:
     """What to pull in the most frequent situations."""
-    from restive.report.policy_words import situations
+    from restive.report.policy.words import situations
 
     return [asdict(one) for one in situations(plan)]
 
@@ -109,12 +109,12 @@ def of_bounds(
 def _true_diameter(
     bandit: Bandit, caps: tuple[int, ...], asked: bool | None
 ) -> dict[str, Any] | None:
-    from restive.representation import Representation
+    from restive.mdp.representation import Representation
 
     states = Representation.of(bandit, caps).n_states
     if asked is False or (asked is None and states > QUICK_STATES):
         return None
-    from restive.diameter import bandit_diameter
+    from restive.planning.diameter import bandit_diameter
 
     found = bandit_diameter(bandit, caps)
     return {
@@ -143,7 +143,7 @@ def _finite(value: Any) -> Any:
 
 def _value(plan: Plan, policy: str) -> dict[str, float | None]:
     """What a simple policy earns; None where it is too large to compute."""
-    from restive.evaluation import evaluate
+    from restive.planning.evaluation import evaluate
 
     try:
         value = evaluate(plan.bandit, policy, plan.tolerance)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from restive import __version__
+from restive.base.errors import Fault, ProblemError
+from restive.base.options import parse_parameters
 from restive.cli import File, Json, _print_json, _read, app
-from restive.errors import Fault, ProblemError
 from restive.learners import LEARNERS, LearnerEntry
-from restive.parameters import parse_parameters
 
 if TYPE_CHECKING:
-    from restive.bandit import Bandit
+    from restive.model.bandit import Bandit
     from restive.planning import Plan
     from restive.simulation import Run
 
@@ -162,7 +162,7 @@ def _curves(run: Run | None, steps: int) -> dict[str, list[float] | None] | None
 
 def _draw(run: Run, found: dict[str, Any], path: str, quiet: bool) -> None:
     from restive.cli import screen
-    from restive.report.learning_figure import learning_figure
+    from restive.report.learning import learning_figure
 
     learning_figure(run, path, title=f"{found['problem'] or 'a problem'}: {found['learner']}",
                     steps=found["steps"])  # fmt: skip

@@ -10,8 +10,8 @@ from rich.text import Text
 from restive.cli.screen import _console, _duration, _gain, _table, _title
 
 if TYPE_CHECKING:
+    from restive.base.options import Parameter
     from restive.learners import LearnerEntry
-    from restive.parameters import Parameter
 
 __all__ = ["show_learners", "show_run"]
 

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Bandit
+from restive.base.errors import TooLargeError
 from restive.cli import screen
-from restive.errors import TooLargeError
 from restive.learners.contract import Learner
 from restive.learners.storage import Snapshot
+from restive.model.bandit import Bandit
 from restive.planning import Plan, forecast, plan
 from restive.simulation.worlds import BanditWorld, Block
 

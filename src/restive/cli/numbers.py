@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
 
 __all__ = ["read_caps", "read_horizon", "read_memory", "read_probability"]
 

@@ -11,10 +11,10 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from restive.errors import Fault, ProblemError, TooLargeError
+from restive.base.errors import Fault, ProblemError, TooLargeError
 
 if TYPE_CHECKING:
-    from restive.bandit import Bandit
+    from restive.model.bandit import Bandit
     from restive.planning import Plan
 
 __all__ = ["check_arms", "check_target", "write_figure", "write_policy"]

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from restive import __version__
+from restive.base.errors import Fault, ProblemError
 from restive.cli import Json, _print_json, app
-from restive.errors import Fault, ProblemError
 
 if TYPE_CHECKING:
-    from restive.paper.claims import Claim, Outcome
+    from restive.paper.claim import Claim, Outcome
     from restive.paper.running import Progress
 
 
@@ -65,7 +65,7 @@ def paper(
 def _run(claims: tuple[Claim, ...], quick: bool, workers: int) -> tuple[list[Outcome], bool]:
     """Outcomes in the order of the claims, and whether the run was interrupted."""
     from restive.cli.warming import announce
-    from restive.paper.claims import Scale
+    from restive.paper.claim import Scale
     from restive.paper.running import run_claims
 
     announce("paper")

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from restive.base.errors import Fault, ProblemError
 from restive.cli import Json, _print_json, app
-from restive.errors import Fault, ProblemError
 
 
 @app.command()
@@ -38,7 +38,7 @@ def report(
     A comparison that is not finished is reported as far as it got.
     """
     from restive.cli import screen
-    from restive.report.experiment_report import FORMATS, available, write_report
+    from restive.report.comparison.report import FORMATS, available, write_report
 
     chosen = [kind.strip().lower() for kind in formats.split(",") if kind.strip()]
     try:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from restive.base.errors import Fault, ProblemError
 from restive.cli import Json, _print_json, app
-from restive.errors import Fault, ProblemError
 
 if TYPE_CHECKING:
-    from restive.suites import Suite
+    from restive.problems.suites import Suite
 
 
 @app.command()
@@ -30,7 +30,7 @@ def suite(
     Every problem has a best average reward in a certified interval. A suite never changes under
     its name, so that results on it can be compared across papers.
     """
-    from restive.suites import describe, suites
+    from restive.problems.suites import describe, suites
 
     name = " ".join(words or ())  # cited as restive-suite v1, which a shell makes two words of
     if not name and out:
@@ -58,7 +58,7 @@ def _facts(one: Suite) -> dict[str, Any]:
 def _write(one: Suite, folder: Path) -> list[str]:
     """Put the frozen files there, byte for byte; files of another content are left alone."""
     from restive.cli.output import _whole
-    from restive.suites import HOME, MANIFEST, suite_files
+    from restive.problems.suites import HOME, MANIFEST, suite_files
 
     texts = suite_files(one.name)
     texts[MANIFEST] = (HOME / one.name / MANIFEST).read_bytes().decode("utf-8")

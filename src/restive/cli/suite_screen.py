@@ -10,7 +10,7 @@ from rich.text import Text
 from restive.cli.screen import _console, _gain, _interval, _table
 
 if TYPE_CHECKING:
-    from restive.suites import Listed, Suite
+    from restive.problems.suites import Listed, Suite
 
 __all__ = ["show_suite", "show_suites"]
 

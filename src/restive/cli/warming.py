@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from restive.bandit import Bandit
+    from restive.model.bandit import Bandit
 
 __all__ = ["announce", "warm_learner", "warm_learners"]
 
@@ -56,7 +56,7 @@ def _two_states(bandit: Bandit) -> bool:
 
 def _play(name: str, two: bool, options: Mapping[str, Any], delta: float) -> None:
     """A few steps of the learner on a small problem."""
-    from restive.errors import RestiveError
+    from restive.base.errors import RestiveError
     from restive.learners import make_learner
     from restive.planning import plan
     from restive.problems import random_problem

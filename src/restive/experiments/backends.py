@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from time import sleep
 from typing import Any
 
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
 from restive.experiments.cells import Job, Outcome, run_batch, run_job
 
 __all__ = ["BACKENDS", "Pool", "check_backend", "opened"]

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from restive.bandit import Bandit
-from restive.errors import Fault, ProblemError, RestiveError, TooLargeError
+from restive.base.errors import Fault, ProblemError, RestiveError, TooLargeError
 from restive.experiments.entrants import Entrant
+from restive.model.bandit import Bandit
 from restive.planning import Plan, forecast, plan
 from restive.simulation import BanditWorld, play
 

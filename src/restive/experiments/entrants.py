@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
 from restive.experiments import own_modules
-from restive.file_model import shown
 from restive.learners import LEARNERS, make_learner
+from restive.model.schema import shown
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from restive.bandit import Bandit
     from restive.learners import Learner
+    from restive.model.bandit import Bandit
 
 __all__ = ["Entrant", "closest", "entrants_from"]
 

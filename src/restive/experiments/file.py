@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
 from restive.experiments.entrants import closest, entrants_from
 from restive.experiments.named import problems_in_file
 from restive.experiments.spec import Experiment
-from restive.file_model import shown
-from restive.files import read_document
+from restive.model.files import read_document
+from restive.model.schema import shown
 
 __all__ = ["experiment_from", "is_experiment", "load_experiment"]
 

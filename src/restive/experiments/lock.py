@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
 
 __all__ = ["alone"]
 

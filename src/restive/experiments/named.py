@@ -9,11 +9,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from restive.bandit import Bandit
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
 from restive.experiments.entrants import closest
-from restive.file_model import shown
-from restive.files import dump_problem, load_problem
+from restive.model.bandit import Bandit
+from restive.model.files import dump_problem, load_problem
+from restive.model.schema import shown
 from restive.problems import GALLERY
 
 __all__ = ["NamedProblem", "Problems", "problems_from", "problems_in_file"]
@@ -158,7 +158,7 @@ def _gallery(entry: str, name: str, parameters: Any) -> NamedProblem:
 
 
 def _suite(name: str) -> list[NamedProblem]:
-    from restive.suites import folder_name, suite, suites
+    from restive.problems.suites import folder_name, suite, suites
 
     if folder_name(name) not in suites():
         remedy = (

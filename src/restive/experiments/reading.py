@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from restive.bandit import Bandit
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
 from restive.experiments.cells import PLAN, Cell
 from restive.experiments.layout import Layout, read_cell
 from restive.experiments.results import Curves, Failure, Place, Results
@@ -23,7 +22,8 @@ from restive.experiments.store import (
     logged_failures,
     read_description,
 )
-from restive.file_model import bandit_from
+from restive.model.bandit import Bandit
+from restive.model.schema import bandit_from
 from restive.simulation.scoring import marks
 
 __all__ = ["read_results"]

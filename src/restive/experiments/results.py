@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Bandit
+from restive.model.bandit import Bandit
 
 __all__ = ["Curves", "Failure", "Place", "Results", "load_results"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from pathlib import Path
 
-from restive.errors import ProblemError, RestiveError
+from restive.base.errors import ProblemError, RestiveError
 from restive.experiments.backends import Pool, check_backend, opened
 from restive.experiments.cells import PLAN, Cell, Job, Outcome
 from restive.experiments.derived import write_derived

@@ -11,10 +11,10 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
 from restive.experiments.entrants import Entrant, entrants_from
 from restive.experiments.named import NamedProblem, Problems, problems_from
-from restive.file_model import shown
+from restive.model.schema import shown
 
 if TYPE_CHECKING:
     from restive.experiments.progress import Watcher

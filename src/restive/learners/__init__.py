@@ -10,20 +10,20 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
+from restive.base.options import Parameter
 from restive.learners import defaults
-from restive.parameters import Parameter
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
 
-    from restive.bandit import Bandit
-    from restive.learners.colored_ucrl2 import ColoredUCRL2
     from restive.learners.contract import Learner, check_learner
-    from restive.learners.restless import RestlessLearner
-    from restive.learners.unknown import Inputs
+    from restive.learners.paper.colored_ucrl2 import ColoredUCRL2
+    from restive.learners.paper.inputs import Inputs
+    from restive.learners.paper.restless import RestlessLearner
+    from restive.model.bandit import Bandit
 
 __all__ = [
     "LEARNERS",
@@ -38,10 +38,10 @@ __all__ = [
 ]
 
 _WHERE = {
-    "ColoredUCRL2": "colored_ucrl2",
-    "Inputs": "unknown",
+    "ColoredUCRL2": "paper.colored_ucrl2",
+    "Inputs": "paper.inputs",
     "Learner": "contract",
-    "RestlessLearner": "restless",
+    "RestlessLearner": "paper.restless",
     "check_learner": "contract",
 }
 

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Bandit
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
+from restive.base.options import spread
 from restive.learners.contract import Learner
 from restive.learners.defaults import TOLERANCE
 from restive.learners.fixed import PlanPolicy, RoundRobin, SingleArm
-from restive.learners.plan_size import require_plannable
-from restive.learners.restless import COLORED_UCRL2, KEEPING, RestlessLearner
-from restive.learners.tied_optimism import TIED_OPTIMISM
-from restive.learners.tied_posterior import ChainPosterior, RewardPosterior
-from restive.learners.tied_sampling import TiedSampling, TiedSettings
-from restive.learners.unknown import Inputs
-from restive.parameters import spread
+from restive.learners.paper.inputs import Inputs
+from restive.learners.paper.restless import COLORED_UCRL2, KEEPING, RestlessLearner
+from restive.learners.tied.optimism import TIED_OPTIMISM
+from restive.learners.tied.plan_size import require_plannable
+from restive.learners.tied.posterior import ChainPosterior, RewardPosterior
+from restive.learners.tied.sampling import TiedSampling, TiedSettings
+from restive.model.bandit import Bandit
 from restive.planning import plan
 
 Seed = int | np.random.Generator

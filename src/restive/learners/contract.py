@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.errors import Fault, ProblemError, RestiveError
+from restive.base.errors import Fault, ProblemError, RestiveError
 from restive.learners.storage import (
     Snapshot,
     pack,

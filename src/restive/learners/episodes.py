@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.learners.rules import FOREVER, Counts, Evidence, Rule
+from restive.learners.paper.rules import FOREVER, Counts, Evidence, Rule
 from restive.learners.storage import Snapshot
-from restive.representation import Representation
-from restive.solver import solve
-from restive.structured import Parameters, StructuredMDP
+from restive.mdp.representation import Representation
+from restive.mdp.solver import solve
+from restive.mdp.structured import Parameters, StructuredMDP
 
 __all__ = ["Episodes"]
 

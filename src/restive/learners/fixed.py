@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.learners.contract import Learner, require_arms
-from restive.learners.greedy import NEVER, GreedyPolicy, Sight
-from restive.learners.rules import FOREVER, Counts
+from restive.learners.paper.inputs import Labels
+from restive.learners.paper.rules import FOREVER, Counts
 from restive.learners.storage import Snapshot
-from restive.learners.unknown import Labels
-from restive.planning import Plan, bandit_parameters
+from restive.mdp.certificate import bandit_parameters
+from restive.planning import Plan
+from restive.policies.greedy import NEVER, GreedyPolicy, Sight
 
 __all__ = ["PlanPolicy", "RoundRobin", "SingleArm"]
 

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
 
 __all__ = [
     "Arrays",

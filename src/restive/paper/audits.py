@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Bandit
-from restive.chains import powers
 from restive.learners.builders import restless_inputs
-from restive.learners.colored_ucrl2 import ColoredUCRL2
-from restive.learners.restless import COLORED_UCRL2, Method, RestlessLearner
-from restive.learners.rules import Evidence
-from restive.learners.unknown import Inputs
+from restive.learners.paper.colored_ucrl2 import ColoredUCRL2
+from restive.learners.paper.inputs import Inputs
+from restive.learners.paper.restless import COLORED_UCRL2, Method, RestlessLearner
+from restive.learners.paper.rules import Evidence
+from restive.mdp.representation import Representation
+from restive.mdp.structured import Parameters
+from restive.model.bandit import Bandit
+from restive.model.chains import powers
 from restive.paper.cases import small_bandit, small_mdp
 from restive.paper.criteria import DELTA
 from restive.planning import plan
-from restive.representation import Representation
 from restive.simulation import BanditWorld, StructuredWorld, play
-from restive.structured import Parameters
 from restive.theory import episodes_bound
 
 __all__ = [

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Arm, Bandit
+from restive.mdp.structured import StructuredMDP
+from restive.model.bandit import Arm, Bandit
 from restive.problems import random_problem
 from restive.simulation import StructuredWorld
-from restive.structured import StructuredMDP
 
 __all__ = ["random_chain", "reversible_chain", "small_bandit", "small_mdp"]
 

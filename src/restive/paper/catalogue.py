@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from restive.errors import Fault, ProblemError
-from restive.paper import (
+from restive.base.errors import Fault, ProblemError
+from restive.paper.claim import Claim
+from restive.paper.claims import (
     appendix,
     colored,
     diameters,
@@ -17,7 +18,6 @@ from restive.paper import (
     remarks,
     special,
 )
-from restive.paper.claims import Claim
 
 __all__ = ["CLAIMS", "chosen"]
 

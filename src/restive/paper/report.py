@@ -12,9 +12,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
 from restive.paper.catalogue import CLAIMS
-from restive.paper.claims import Outcome
+from restive.paper.claim import Outcome
 
 __all__ = ["check_folder", "facts", "markdown", "page", "write_report"]
 

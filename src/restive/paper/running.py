@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from restive.paper.claims import Claim, Experiment, Outcome, Scale
+from restive.paper.claim import Claim, Experiment, Outcome, Scale
 
 __all__ = ["Progress", "run_claims"]
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Bandit
 from restive.learners import make_learner
+from restive.model.bandit import Bandit
 from restive.paper.criteria import DELTA
 from restive.paper.estimates import Curve
 from restive.planning import plan

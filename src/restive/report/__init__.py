@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from restive.report.experiment_report import write_report
-from restive.report.policy_page import policy_figure
+from restive.report.comparison.report import write_report
+from restive.report.policy.figure import policy_figure
 
 __all__ = ["policy_figure", "write_report"]

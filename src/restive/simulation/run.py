@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
 from restive.learners.contract import Learner
 from restive.planning import Plan
 from restive.simulation.scoring import GapSum, RewardSum, marks

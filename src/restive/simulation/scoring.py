@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.learners.greedy import laws_of, moves_of
-from restive.planning import Plan, bandit_parameters
+from restive.mdp.certificate import bandit_parameters
+from restive.planning import Plan
+from restive.policies.greedy import laws_of, moves_of
 
 __all__ = ["GapSum", "RewardSum", "marks"]
 

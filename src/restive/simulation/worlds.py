@@ -11,9 +11,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from restive.bandit import BETA_CONCENTRATION, Arm, Bandit
-from restive.errors import Fault, ProblemError
-from restive.structured import Parameters, StructuredMDP
+from restive.base.errors import Fault, ProblemError
+from restive.mdp.structured import Parameters, StructuredMDP
+from restive.model.bandit import BETA_CONCENTRATION, Arm, Bandit
 
 __all__ = ["BanditWorld", "RecordedWorld", "Seed", "StructuredWorld"]
 
@@ -54,7 +54,7 @@ class BanditWorld:
 
     def stream(self, horizon: int, size: int = BLOCK) -> Iterator[Block]:
         """As ``blocks``, but what was yielded is overwritten: long runs allocate nothing."""
-        from restive._iteration import thread_count
+        from restive.mdp.iteration import thread_count
 
         key, entropy = self._seeds.spawn_key, self._seeds.entropy
         walks = [
@@ -208,7 +208,7 @@ class StructuredWorld:
 
     def gain(self, tolerance: float = 1e-6) -> float:
         """rho*: the best average reward of the true MDP."""
-        from restive.solver import solve
+        from restive.mdp.solver import solve
 
         pairs = np.full(self.mdp.colors.shape, -1, dtype=np.int64)
         used = self.mdp.colors >= 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from restive.bandit import Bandit
+from restive.model.bandit import Bandit
 from restive.theory.confidence import (
     color_caps,
     episodes_bound,

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Arm, Bandit
-from restive.chains import communicating_classes
 from restive.learners.contract import Learner
 from restive.learners.defaults import SHARE
-from restive.learners.greedy import NEVER, Sight
+from restive.learners.paper.inputs import Labels
 from restive.learners.rivals.following import Follower, PlanFollower, plan_model
 from restive.learners.storage import Snapshot
-from restive.learners.unknown import Labels
+from restive.model.bandit import Arm, Bandit
+from restive.model.chains import communicating_classes
+from restive.policies.greedy import NEVER, Sight
 from restive.theory.confidence import require, require_horizon
 
 __all__ = ["Committing", "ExploreThenPlan", "estimated_arm", "explore_then_plan"]

@@ -8,13 +8,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Bandit
-from restive.errors import TooLargeError
-from restive.learners.greedy import NEVER, GreedyPolicy, Sight
-from restive.learners.rules import FOREVER, Counts
-from restive.learners.unknown import Labels
-from restive.planning import Plan, bandit_parameters, plan
-from restive.representation import Representation
+from restive.base.errors import TooLargeError
+from restive.learners.paper.inputs import Labels
+from restive.learners.paper.rules import FOREVER, Counts
+from restive.mdp.certificate import bandit_parameters
+from restive.mdp.representation import Representation
+from restive.model.bandit import Bandit
+from restive.planning import Plan, plan
+from restive.policies.greedy import NEVER, GreedyPolicy, Sight
 
 __all__ = ["Follower", "IndexTables", "PlanFollower", "myopic_tables", "plan_model"]
 

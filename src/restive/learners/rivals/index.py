@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Bandit
 from restive.learners.contract import Learner
 from restive.learners.defaults import LOG_LOG
 from restive.learners.rivals.compiled import CompiledLearner, zeros
 from restive.learners.storage import Snapshot, generator_from, generator_state
+from restive.model.bandit import Bandit
 
 __all__ = ["KLUCB", "UCB1", "Thompson"]
 

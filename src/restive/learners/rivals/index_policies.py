@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Bandit
 from restive.learners.contract import Learner
 from restive.learners.defaults import MAX_AGE
-from restive.learners.greedy import Sight
+from restive.learners.paper.inputs import Labels
 from restive.learners.rivals.following import IndexTables, myopic_tables
 from restive.learners.storage import Snapshot
-from restive.learners.unknown import Labels
-from restive.representation import Representation
+from restive.mdp.representation import Representation
+from restive.model.bandit import Bandit
+from restive.policies.greedy import Sight
 
 __all__ = ["IndexPolicy", "myopic", "whittle"]
 
@@ -85,10 +85,11 @@ def whittle(
     """Knows the bandit and pulls the arm with the largest Whittle index (Whittle 1988).
 
     The index of (s, n) is the subsidy for resting at which pulling and resting an arm alone are
-    equally good (``restive.indices``). Ages are told apart up to the mixing time to 1e-6 (L1),
-    at most ``max_age``. Where an arm is not indexable the numbers still define a policy.
+    equally good (``restive.planning.indices``). Ages are told apart up to the
+    mixing time to 1e-6 (L1), at most ``max_age``. Where an arm is not indexable the numbers still
+    define a policy.
     """
-    from restive.indices import whittle_indices
+    from restive.planning.indices import whittle_indices
 
     caps = [min(max_age, arm.mixing_time(1e-6)) for arm in bandit.arms]
     rep = Representation.of(bandit, caps)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from restive.base.options import Parameter
 from restive.learners import LearnerEntry, defaults
-from restive.parameters import Parameter
 
 if TYPE_CHECKING:
-    from restive.bandit import Bandit
+    from restive.model.bandit import Bandit
 
 __all__ = ["ENTRIES", "why_not"]
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Bandit
-from restive.learners.restless import Method, RestlessLearner
-from restive.learners.rules import Evidence, Rule
-from restive.representation import Representation
-from restive.structured import Parameters
+from restive.learners.paper.restless import Method, RestlessLearner
+from restive.learners.paper.rules import Evidence, Rule
+from restive.mdp.representation import Representation
+from restive.mdp.structured import Parameters
+from restive.model.bandit import Bandit
 
 __all__ = ["TSDE", "PosteriorSampling", "build"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from restive.bandit import Bandit
 from restive.learners.contract import Learner
 from restive.learners.rivals.compiled import MarkedLearner, zeros
 from restive.learners.rivals.spectra import TIE, largest_mass, largest_reward, multiplicative_gap
+from restive.model.bandit import Bandit
 
 __all__ = ["RegenerativeCycles", "cycle_constant"]
 

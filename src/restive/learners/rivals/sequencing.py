@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Bandit
 from restive.learners.contract import Learner
 from restive.learners.rivals.compiled import CompiledLearner, MarkedLearner, zeros
 from restive.learners.rivals.spectra import additive_gap, gain_gap, largest_mass, largest_reward
+from restive.model.bandit import Bandit
 
 __all__ = ["AdaptiveSequencing", "DeterministicSequencing", "EpochUCB"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Arm, Bandit
+from restive.model.bandit import Arm, Bandit
 
 __all__ = [
     "additive_gap",

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Arm, Bandit
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
 from restive.learners.rivals.committing import Committing
 from restive.learners.rivals.following import Follower, IndexTables, myopic_tables
 from restive.learners.storage import Snapshot
-from restive.representation import Representation
+from restive.mdp.representation import Representation
+from restive.model.bandit import Arm, Bandit
 from restive.theory.confidence import require, require_horizon
 
 __all__ = ["Tiling", "applicable", "best_waits", "build"]

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Bandit
-from restive.errors import TooLargeError
+from restive.base.errors import TooLargeError
 from restive.learners.contract import Learner
 from restive.learners.defaults import MAX_PAIRS
 from restive.learners.episodes import Episodes
-from restive.learners.greedy import NEVER, Sight
-from restive.learners.rules import Optimism
+from restive.learners.paper.inputs import Inputs, Labels
+from restive.learners.paper.rules import Optimism
 from restive.learners.storage import Snapshot, generator_from, generator_state
-from restive.learners.unknown import Inputs, Labels
-from restive.representation import Representation
-from restive.structured import StructuredMDP
+from restive.mdp.representation import Representation
+from restive.mdp.structured import StructuredMDP
+from restive.model.bandit import Bandit
+from restive.policies.greedy import NEVER, Sight
 from restive.theory.confidence import require
 
 __all__ = ["UCRL2", "build", "pair_structure"]
@@ -146,8 +146,8 @@ class UCRL2(Learner):
 
     def _greedy(self) -> Ints:
         """The arm worth most in every information state, the first of several; shape (N,)."""
-        from restive._iteration import ArrayIteration
         from restive._kernels import arrays
+        from restive.mdp.iteration import ArrayIteration
 
         assert self.engine.model is not None
         ready = ArrayIteration(self.mdp, self.engine.model, self.engine.values)

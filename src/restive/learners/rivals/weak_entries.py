@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from restive.base.options import Parameter
 from restive.learners import LearnerEntry
 from restive.learners.defaults import LOG_LOG
-from restive.parameters import Parameter
 
 __all__ = ["ENTRIES"]
 

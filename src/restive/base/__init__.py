@@ -1,0 +1,1 @@
+"""The ground floor: errors with a place and a remedy, options, files, words, the machine."""

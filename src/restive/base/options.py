@@ -1,0 +1,178 @@
+"""Parameters that may come as text: how to read them, what they may be, and how to say so."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from inspect import signature
+from math import inf, isfinite
+from typing import Any, Literal, ParamSpec, TypeVar
+
+from restive.base.errors import Fault, ProblemError
+
+__all__ = ["Kind", "Parameter", "checked", "parse_parameters", "spread"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Kind = Literal["float", "int", "bool", "floats", "ints", "choice", "seed"]
+_WHOLE = ("int", "ints", "seed")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: its kind, its default and the values it may take.
+
+    The kinds "floats" and "ints" take one number or several, a "seed" is a whole number as text
+    and whatever NumPy makes a generator of in a program. ``low`` and ``high`` are admissible
+    themselves unless ``above`` and ``below`` say otherwise. A default of None makes it optional.
+
+    >>> Parameter("stay", "float", 0.0, "probability of staying", 0, 1, below=True).range
+    'a number from 0 to below 1'
+    """
+
+    name: str
+    kind: Kind
+    default: Any
+    help: str
+    low: float = -inf
+    high: float = inf
+    above: bool = False
+    below: bool = False
+    choices: tuple[str, ...] = ()
+
+    def parse(self, text: str) -> Any:
+        """The value that ``text`` stands for; several numbers are separated by commas."""
+        try:
+            return _READERS[self.kind](text.strip())
+        except (ValueError, KeyError, OverflowError):
+            raise ProblemError([self._fault(text)]) from None
+
+    def check(self, value: Any) -> list[Fault]:
+        """What is wrong with a value: nothing, or one fault."""
+        exempt = self.kind == "seed" and not isinstance(value, int | float | str)
+        if exempt or (value is None and self.default is None):
+            return []
+        many = self.kind in ("floats", "ints") and hasattr(value, "__len__")
+        entries = list(value) if many and not isinstance(value, str) else [value]
+        return [] if entries and all(map(self._fits, entries)) else [self._fault(value)]
+
+    @property
+    def range(self) -> str:
+        """The admissible values in words."""
+        if self.kind in ("bool", "choice"):
+            return " or ".join(self.choices or ("true", "false"))
+        words = "a whole number" if self.kind in _WHOLE else "a number"
+        if isfinite(self.low):
+            words += f" above {self.low:g}" if self.above else f" from {self.low:g}"
+        if isfinite(self.high):
+            words += f" to below {self.high:g}" if self.below else f" to {self.high:g}"
+        several = ", or several separated by commas" if self.kind in ("floats", "ints") else ""
+        return words + several
+
+    def _fits(self, value: Any) -> bool:
+        if self.kind == "choice":
+            return value in self.choices
+        if self.kind == "bool" or isinstance(value, bool | str):
+            return self.kind == "bool" and isinstance(value, bool)
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            return False
+        if not isfinite(number) or (self.kind in _WHOLE and number != int(number)):
+            return False
+        return (
+            self.low <= number <= self.high
+            and not (self.above and number == self.low)
+            and not (self.below and number == self.high)
+        )
+
+    def _fault(self, value: Any) -> Fault:
+        found = value if isinstance(value, str) else repr(value)
+        return Fault(self.name, "not a value for it", found[:80], f"Give {self.range}.")
+
+
+def parse_parameters(
+    owner: str, parameters: Sequence[Parameter], texts: Mapping[str, str]
+) -> dict[str, Any]:
+    """Values by name for the parameters given as ``texts``, or every fault among them.
+
+    Hyphens in names count as underscores, as on a command line.
+    """
+    known = {parameter.name: parameter for parameter in parameters}
+    values: dict[str, Any] = {}
+    faults: list[Fault] = []
+    for key, text in texts.items():
+        name = key.replace("-", "_")
+        if name not in known:
+            faults.append(Fault(key, f"{owner} has no such parameter", text, _choice(name, known)))
+            continue
+        try:
+            values[name] = known[name].parse(text)
+            faults += known[name].check(values[name])
+        except ProblemError as error:
+            faults += error.faults
+    if faults:
+        raise ProblemError(faults)
+    return values
+
+
+def checked(function: Callable[P, R], parameters: Sequence[Parameter]) -> Callable[P, R]:
+    """The same function, raising ProblemError for arguments that its parameters do not admit."""
+
+    @wraps(function)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+        given = signature(function).bind(*args, **kwargs).arguments
+        faults = [f for p in parameters if p.name in given for f in p.check(given[p.name])]
+        if faults:
+            raise ProblemError(faults)
+        return function(*args, **kwargs)
+
+    return guarded
+
+
+def spread(name: str, value: Any, count: int, of: str = "arms") -> list[Any]:
+    """One value for each of ``count`` things, from a list of that length or a single value."""
+    values = list(value) if hasattr(value, "__len__") else [value] * count
+    if len(values) != count:
+        message = f"{len(values)} values for {count} {of}"
+        remedy = f"Give one number, or {count} of them."
+        raise ProblemError([Fault(name, message, repr(value)[:80], remedy)])
+    return values
+
+
+def _choice(name: str, known: Mapping[str, Parameter]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    guess = f"Did you mean {close[0]}? " if close else ""
+    return f"{guess}Its parameters are {', '.join(known)}." if known else "It has no parameters."
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:  # 1e5 is a whole number too
+        number = float(text)
+        if number != int(number):
+            raise
+        return int(number)
+
+
+def _several(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    def reader(text: str) -> Any:
+        return [read(part) for part in text.split(",")] if "," in text else read(text)
+
+    return reader
+
+
+_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_READERS: dict[Kind, Callable[[str], Any]] = {
+    "float": float,
+    "int": _whole,
+    "bool": lambda text: _TRUTH[text.lower()],
+    "floats": _several(float),
+    "ints": _several(_whole),
+    "choice": str,
+    "seed": _whole,
+}

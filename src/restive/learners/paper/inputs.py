@@ -1,0 +1,185 @@
+"""What Algorithm 2 is told, and how it does without: horizon, mixing times, states, periods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from math import ceil, isfinite, lcm, log, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.base.errors import Fault, ProblemError
+from restive.learners.storage import decode_label, encode_label, plain_label
+from restive.theory.confidence import color_caps, require, require_delta, require_horizon
+
+__all__ = ["Exploration", "Inputs", "Labels", "Round"]
+
+
+class Round(NamedTuple):
+    """What the algorithm is run with, from one restart to the next."""
+
+    number: int  # i = 1, 2, ...
+    horizon: int  # T, or 2^i
+    delta: float  # delta, or delta / 2^i
+    epsilon: float  # 1 / sqrt(T)
+    caps: tuple[int, ...]  # M_j = ceil(log2(1/eps)) Tmix_j
+    steps: int | None  # samples until the next restart, None if there is none
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Inputs of the restless bandits algorithm (Algorithm 2); None for what is not known.
+
+    horizon: T. Unknown: rounds i = 1, 2, ... with T = 2^i and delta/2^i, each a restart.
+    mixing_times: Tmix_j = Tmix_j(1/4). Unknown: in the same rounds, ``guess(t)`` at the beginning
+        t of each round, rounded up and at least 1 (the paper's a(t) = log t by default).
+    sizes: |S_j|. Unknown: states join as they are seen, and between two episodes every arm is
+        pulled until all its known states have been seen.
+    periods: m_j. Unknown: lcm(1, ..., |S_j|).
+    keep_samples: carry samples over from round to round instead of forgetting them.
+    """
+
+    n_arms: int
+    delta: float = 0.05
+    horizon: int | None = None
+    mixing_times: tuple[int, ...] | None = None
+    sizes: tuple[int, ...] | None = None
+    periods: tuple[int, ...] | None = None
+    keep_samples: bool = False
+    guess: Callable[[float], float] = log
+
+    def __post_init__(self) -> None:
+        require(self.n_arms >= 1, "n_arms", self.n_arms, "There is at least one arm.")
+        require_delta(self.delta)
+        if self.horizon is not None:
+            object.__setattr__(self, "horizon", require_horizon(self.horizon))
+        for name in ("mixing_times", "sizes", "periods"):
+            given: Sequence[int] | None = getattr(self, name)
+            if given is not None:
+                whole = len(given) == self.n_arms and all(int(n) == n >= 1 for n in given)
+                remedy = f"Give {self.n_arms} whole numbers from 1 on, one per arm."
+                require(whole, name, given, remedy)
+                object.__setattr__(self, name, tuple(int(n) for n in given))
+
+    @property
+    def in_rounds(self) -> bool:
+        return self.horizon is None or self.mixing_times is None
+
+    def round(self, number: int) -> Round:
+        """Round i of the doubling trick; the only one if horizon and mixing times are known."""
+        times = self.mixing_times
+        if self.horizon is not None and times is not None:
+            epsilon = 1 / sqrt(self.horizon)
+            caps = color_caps(times, self.horizon)
+            return Round(1, self.horizon, self.delta, epsilon, caps, None)
+        if times is None:
+            times = (self._guessed(2**number - 1),) * self.n_arms
+        steps = 2**number
+        caps = color_caps(times, steps)
+        return Round(number, steps, self.delta / steps, 1 / sqrt(steps), caps, steps)
+
+    def _guessed(self, t: int) -> int:
+        value = float(self.guess(t))
+        require(isfinite(value), f"guess({t})", value, "A guessed mixing time is finite.")
+        return max(1, ceil(value))
+
+    def lassos(self, sizes: Sequence[int]) -> tuple[int, ...]:
+        """m_j, or lcm(1, ..., |S_j|) where the periods are not known."""
+        return self.periods or tuple(lcm(*range(1, size + 1)) for size in sizes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; a guess other than the logarithm is only called custom."""
+        listed = {
+            name: None if (given := getattr(self, name)) is None else list(given)
+            for name in ("mixing_times", "sizes", "periods")
+        }
+        guess = "log" if self.guess is log else "custom"
+        return {
+            "n_arms": self.n_arms, "delta": self.delta, "horizon": self.horizon, **listed,
+            "keep_samples": self.keep_samples, "guess": guess,
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Inputs:
+        """What ``to_dict`` wrote down."""
+        rest = {key: value for key, value in fields.items() if key != "guess"}
+        if fields["guess"] != "log":
+            remedy = "Build the learner with the function it had, and call its load()."
+            raise ProblemError([Fault("guess", "a function is not saved", fields["guess"], remedy)])
+        tuples: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in rest.items()
+        }
+        return cls(**tuples)
+
+
+class Labels:
+    """Numbers of the states seen: the states themselves, or labels in order of discovery."""
+
+    def __init__(self, n_arms: int, sizes: tuple[int, ...] | None) -> None:
+        self.fixed = sizes
+        self._themselves = np.tile(np.arange(max(sizes or [0])), (n_arms, 1))
+        self.numbers: list[dict[Hashable, int]] = [{} for _ in range(n_arms)]
+        self._width = 1  # of the tables so far: one that only grows changes seldom
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Known states of each arm, at least 1 (the one to come)."""
+        return self.fixed or tuple(max(1, len(known)) for known in self.numbers)
+
+    def number(self, arm: int, label: Hashable) -> int:
+        """Number of a state of an arm; a new label gets the next one."""
+        label = plain_label(label)
+        if self.fixed is None:
+            return self.numbers[arm].setdefault(label, len(self.numbers[arm]))
+        if isinstance(label, int) and 0 <= label < self.fixed[arm]:
+            return int(label)
+        remedy = f"States of arm {arm} are numbered 0..{self.fixed[arm] - 1}; build the learner "
+        remedy += "without sizes to let it find the states itself."
+        raise ProblemError([Fault("state", "no such state", repr(label), remedy)])
+
+    def table(self, path: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number of every state of a path (K, n), -1 where it is new; shape (K, states)."""
+        tops = path.view(np.uint64).max(axis=1, initial=0).tolist()  # what is below 0 is huge here
+        if max(tops) >= 2**63:
+            remedy = "Number the states of each arm from 0 on."
+            raise ProblemError([Fault("states", "negative", str(path.min()), remedy)])
+        if self.fixed is not None:
+            for arm, top in enumerate(tops):
+                self.number(arm, top)
+            return self._themselves
+        self._width = width = max(self._width, 1 + max(tops))
+        names = np.full((len(path), width), -1)
+        for arm, known in enumerate(self.numbers):
+            for label, number in known.items():
+                if isinstance(label, int) and 0 <= label < width:
+                    names[arm, label] = number
+        return names
+
+    def snapshot(self) -> list[list[Any]]:
+        return [[encode_label(label) for label in known] for known in self.numbers]
+
+    def restore(self, codes: Sequence[Sequence[Any]]) -> None:
+        self.numbers = [
+            {decode_label(code): number for number, code in enumerate(known)} for known in codes
+        ]
+
+
+class Exploration:
+    """Between episodes: every arm is pulled until all its known states have been seen."""
+
+    def __init__(self, n_arms: int) -> None:
+        self.seen: list[set[int]] = [set() for _ in range(n_arms)]
+
+    def clear(self) -> None:
+        for states in self.seen:
+            states.clear()
+
+    def note(self, arm: int, state: int) -> None:
+        self.seen[arm].add(state)
+
+    def next_arm(self, sizes: Sequence[int]) -> int | None:
+        """The first arm with known states not seen in this phase; None if the phase is over."""
+        missing = (j for j, size in enumerate(sizes) if len(self.seen[j]) < size)
+        return next(missing, None)

@@ -1,0 +1,1 @@
+"""Learners that tie all ages of an arm to one transition matrix."""

@@ -1,0 +1,1 @@
+"""The Markov decision process of information states, and the one solver."""

@@ -1,0 +1,1 @@
+"""The problem: chains, arms, bandits, and the files that describe them."""

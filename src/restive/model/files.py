@@ -1,0 +1,194 @@
+"""Problem files: bandits written down in TOML or JSON, read with all their faults at once."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from restive.base.errors import Fault, ProblemError
+from restive.model.bandit import Arm, Bandit
+from restive.model.schema import ProblemFile, RepeatedKeys, bandit_from, shared_names, shown
+
+__all__ = ["dump_problem", "load_problem", "parse_problem", "problem_schema", "read_document"]
+
+Format = Literal["toml", "json"]
+
+LINE_WIDTH = 88
+
+
+def load_problem(path: str | Path) -> Bandit:
+    """Read a problem file; the suffix .toml or .json says which format it is in.
+
+    Raises ProblemError, and no other error, with everything that is wrong with the file.
+    """
+    try:
+        text, form = _read(Path(path))
+        return parse_problem(text, form, source=str(path))
+    except ProblemError as error:
+        error.add_note(f"in the problem file {path}")
+        raise
+
+
+def parse_problem(text: str, format: Format = "toml", source: str = "<string>") -> Bandit:  # noqa: A002
+    """The bandit that ``text`` describes; ``source`` stands for the whole file in errors.
+
+    >>> parse_problem("[[arms]]\\ntransitions = [[1]]\\nrewards = [0.5]").n_arms
+    1
+    """
+    return bandit_from(_decoded(text, _checked_format(format), source), source)
+
+
+def read_document(path: str | Path) -> Any:
+    """What a TOML or JSON file holds, problem or not; raises as ``load_problem`` does."""
+    text, form = _read(Path(path))
+    return _decoded(text, form, str(path))
+
+
+def problem_schema() -> dict[str, Any]:
+    """The JSON schema of problem files (draft 2020-12), for editors and other programs."""
+    dialect = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": dialect, **ProblemFile.model_json_schema()}
+
+
+def dump_problem(bandit: Bandit, format: Format = "toml") -> str:  # noqa: A002
+    """Write a bandit as a problem file; reading it gives back the same bandit to the last bit.
+
+    >>> print(dump_problem(Bandit([Arm([[0.9, 0.1], [0.1, 0.9]], [0, 1])], name="One arm")))
+    name = "One arm"
+    <BLANKLINE>
+    [[arms]]
+    transitions = [[0.9, 0.1], [0.1, 0.9]]
+    rewards = [0.0, 1.0]
+    <BLANKLINE>
+    """
+    head = {"name": bandit.name} if bandit.name else {}
+    tables = [_fields(arm) for arm in bandit.arms]
+    if faults := shared_names(tables):  # a file may not hold these, so none is written
+        raise ProblemError(faults)
+    if _checked_format(format) == "toml":
+        blocks = [_toml_lines(head)] if head else []
+        blocks += ["[[arms]]\n" + _toml_lines(table) for table in tables]
+        return "\n".join(blocks)
+    arms = ",\n".join("    {\n" + _json_lines(table, 6) + "\n    }" for table in tables)
+    top = _json_lines(head, 2) + ",\n" if head else ""
+    return "{\n" + top + '  "arms": [\n' + arms + "\n  ]\n}\n"
+
+
+def _checked_format(form: str) -> Format:
+    if form in ("toml", "json"):
+        return "toml" if form == "toml" else "json"
+    fault = Fault("format", "unknown format", shown(form), 'Choose "toml" or "json".')
+    raise ProblemError([fault])
+
+
+def _fields(arm: Arm) -> dict[str, Any]:
+    """The arm as in a file, without what is left at its default."""
+    fields: dict[str, Any] = {"name": arm.name} if arm.name else {}
+    numbers = tuple(str(s) for s in range(arm.n_states))
+    if arm.states != numbers:
+        fields["states"] = list(arm.states)
+    fields["transitions"] = arm.transitions.tolist()
+    fields["rewards"] = arm.rewards.tolist()
+    if arm.reward_noise != "none":
+        fields["reward_noise"] = arm.reward_noise
+    if isinstance(arm.initial, int):
+        name = arm.states[arm.initial]
+        fields["initial"] = arm.initial if name in (*numbers, "stationary") else name
+    elif not isinstance(arm.initial, str):
+        fields["initial"] = [float(p) for p in arm.initial]
+    return fields
+
+
+def _toml_lines(fields: dict[str, Any]) -> str:
+    return "".join(f"{key} = {_written(value, len(key) + 3, 0)}\n" for key, value in fields.items())
+
+
+def _json_lines(fields: dict[str, Any], indent: int) -> str:
+    pad = " " * indent
+    lines = []
+    for key, value in fields.items():
+        lines.append(f'{pad}"{key}": {_written(value, indent + len(key) + 4, indent)}')
+    return ",\n".join(lines)
+
+
+def _written(value: Any, used: int, indent: int) -> str:
+    """A value in the notation that TOML and JSON share; wide matrices take a line per row."""
+    text = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, list) and isinstance(value[0], list) and used + len(text) > LINE_WIDTH:
+        pad = " " * indent
+        rows = ",\n".join(f"{pad}  {json.dumps(row)}" for row in value)
+        return f"[\n{rows}\n{pad}]"
+    return text
+
+
+def _read(path: Path) -> tuple[str, Format]:
+    if path.suffix.lower() not in (".toml", ".json"):
+        remedy = "Name it .toml or .json, after the format it is written in."
+        raise ProblemError([Fault(str(path), "unknown kind of file", shown(path.suffix), remedy)])
+    try:
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        message = getattr(error, "strerror", None) or str(error)
+        raise ProblemError([Fault(str(path), message, "", _nearby(path))]) from None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("latin-1")
+        found = f"byte {data[error.start]:#04x}"
+        remedy = "Save the file in UTF-8."
+        raise ProblemError([Fault(_place(before), "not UTF-8 text", found, remedy)]) from None
+    return text, "json" if path.suffix.lower() == ".json" else "toml"
+
+
+def _nearby(path: Path) -> str:
+    try:
+        names = [entry.name for entry in path.parent.iterdir() if entry.is_file()]
+    except (OSError, ValueError):
+        names = []
+    close = difflib.get_close_matches(path.name, names, n=1)
+    return f"Did you mean {path.parent / close[0]}?" if close else "Give the path of a file."
+
+
+def _place(before: str) -> str:
+    """Line and column, from 1, of what follows ``before``."""
+    return f"line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))}"
+
+
+def _decoded(text: str, form: Format, source: str) -> Any:
+    if not text.strip():
+        remedy = "Describe at least one arm, with its transitions and rewards."
+        raise ProblemError([Fault(source, "the file is empty", "", remedy)])
+    try:
+        if form == "toml":
+            return tomllib.loads(text)
+        return json.loads(text, object_pairs_hook=RepeatedKeys)
+    except RecursionError:
+        fault = Fault(source, "nested too deeply", "", "A problem needs lists of lists at most.")
+    except ValueError as error:  # both syntax errors are ValueErrors, as are numbers without end
+        fault = _syntax_fault(error, text, form)
+    raise ProblemError([fault]) from None
+
+
+def _syntax_fault(error: ValueError, text: str, form: Format) -> Fault:
+    remedy = f"Correct the {form.upper()} there; nothing after it was read."
+    if isinstance(error, json.JSONDecodeError):
+        return Fault(_place(text[: error.pos]), error.msg, _rest(text, error.pos), remedy)
+    found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(error))
+    if found is None:  # Python refuses to read integers of thousands of digits
+        long = re.search(r"[\d_]{1000,}", text)
+        start = long.start() if long else 0
+        return Fault(_place(text[:start]), str(error).split(";")[0], _rest(text, start), remedy)
+    message = str(error)[: found.start()]
+    if found[1] is None:
+        return Fault(_place(text), message, "the end of the file", remedy)
+    place = f"line {found[1]}, column {found[2]}"
+    line = text.split("\n")[int(found[1]) - 1]
+    return Fault(place, message, _rest(line, int(found[2]) - 1), remedy)
+
+
+def _rest(text: str, start: int) -> str:
+    return shown(text[start:].split("\n")[0]) if text[start:].strip() else "the end of the file"

@@ -1,0 +1,326 @@
+"""What a problem file may contain, and what is wrong with one in the words of its author."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from math import isfinite
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
+from pydantic_core import ErrorDetails
+
+from restive.base.errors import Fault, ProblemError
+from restive.model.bandit import Arm, Bandit, RewardNoise, rescaling
+
+__all__ = ["ArmFile", "ProblemFile", "RepeatedKeys", "bandit_from", "shared_names", "shown"]
+
+Steps = tuple[int | str, ...]  # the way to a place in an arm: ("transitions", 0, 1)
+
+MAX_DEPTH = 20  # a problem has six levels; anything far deeper is a mistake or an attack
+EXAMPLE: dict[str, Any] = {
+    "name": "Two radio channels",
+    "arms": [
+        {
+            "name": f"channel {j}",
+            "states": ["busy", "free"],
+            "transitions": [[0.9, 0.1], [0.1, 0.9]],
+            "rewards": [0.0, 1.0],
+        }
+        for j in (1, 2)
+    ],
+}
+
+# The range is for readers of the schema; Arm checks it, with a better remedy.
+Unit = Annotated[float, WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class ArmFile(_Table):
+    """One arm: a Markov chain and the mean reward of each of its states."""
+
+    name: str = Field("", description="What to call the arm; no two arms may share a name.")
+    states: list[str] = Field([], description="Names of the states; 0, 1, ... where left out.")
+    transitions: list[list[Unit]] = Field(
+        description="One row per state: the probabilities of the next state, summing to 1."
+    )
+    rewards: list[Unit] = Field(description="Mean reward of each state, between 0 and 1.")
+    reward_noise: RewardNoise = Field(
+        "none",
+        description="none: the mean itself is paid; bernoulli: 1 with the mean as probability, "
+        "else 0; beta: a beta variable with that mean.",
+    )
+    initial: str | int | list[Unit] = Field(
+        "stationary",
+        description='Where the arm starts: "stationary", a state (its name, or its number from '
+        "0), or one probability per state.",
+    )
+
+
+class ProblemFile(_Table):
+    """A restless Markov bandit: arms that all move at every step, one of them pulled."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
+
+    name: str = Field("", description="What to call the problem.")
+    arms: list[ArmFile] = Field(description="The arms, at least one.", min_length=1)
+
+
+class RepeatedKeys(dict[str, Any]):
+    """A JSON object that remembers which keys it was given more than once."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.repeated = [key for key, n in Counter(key for key, _ in pairs).items() if n > 1]
+
+
+def bandit_from(decoded: Any, source: str) -> Bandit:
+    """The bandit that a decoded file describes, or a ProblemError with all its faults."""
+    faults: list[Fault] = []
+    raw = _cleaned(decoded, "", 0, faults)
+    if not isinstance(raw, dict):
+        remedy = 'Start with a JSON object: {"name": ..., "arms": [...]}.'
+        raise ProblemError([Fault(source, "not a problem", shown(raw), remedy)])
+    errors = _structural_errors(raw)
+    faults += [_translated(error) for error in errors]
+    entries = raw["arms"] if isinstance(raw.get("arms"), list) else []
+    arms: list[Arm] = []
+    for j, entry in enumerate(entries):
+        if isinstance(entry, dict):
+            broken = [error["loc"][2:] for error in errors if error["loc"][1:2] == (j,)]
+            arm, found = _arm(entry, broken)
+            arms += [arm] if arm else []
+            faults += [fault.under(f"arms[{j}]") for fault in found]
+    faults += shared_names(entries)
+    if faults:
+        raise ProblemError(_in_file_order(_rescaled(faults, entries)))
+    return Bandit(arms, name=raw.get("name", ""))
+
+
+def shown(value: object) -> str:
+    """A value as it would stand in a file, cut to fit a line."""
+    try:
+        text = json.dumps(value, default=str, ensure_ascii=False)
+    except ValueError:  # an integer too long for Python to print
+        text = "a number too long to show"
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _path(*steps: int | str) -> str:
+    """Steps as one path: "arms", 1, "my key" -> arms[1]."my key"."""
+    path = ""
+    for step in steps:
+        if isinstance(step, int):
+            path += f"[{step}]"
+        else:
+            plain = re.fullmatch(r"[\w-]+", step)
+            path += ("." if path else "") + (step if plain else json.dumps(step))
+    return path
+
+
+def _cleaned(value: Any, path: str, depth: int, faults: list[Fault]) -> Any:
+    """The value with None for what no later check could handle, each such place a fault."""
+    if isinstance(value, dict) and depth < MAX_DEPTH:
+        for key in getattr(value, "repeated", []):
+            fault = Fault(_path(key), "key given more than once", "", "Keep one of them.")
+            faults.append(fault.under(path))
+        places = {key: Fault(_path(key), "", "", "").under(path).path for key in value}
+        return {
+            _printable(key): _cleaned(entry, places[key], depth + 1, faults)
+            for key, entry in value.items()
+        }
+    if isinstance(value, list) and depth < MAX_DEPTH:
+        return [_cleaned(v, f"{path}[{k}]", depth + 1, faults) for k, v in enumerate(value)]
+    if isinstance(value, dict | list):
+        faults.append(Fault(path, "nested too deeply", "", "Lists of lists are deep enough."))
+    elif isinstance(value, int) and abs(value) >= 2**63:
+        faults.append(Fault(path, "a number far too large", shown(value), "Correct it."))
+    elif isinstance(value, str) and _printable(value) != value:
+        remedy = "Remove the half of a surrogate pair (\\ud800 to \\udfff) in it."
+        faults.append(Fault(path, "not Unicode text", json.dumps(value)[:80], remedy))
+    else:
+        return value
+    return None
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _structural_errors(raw: dict[str, Any]) -> list[ErrorDetails]:
+    try:
+        ProblemFile.model_validate(raw)
+    except ValidationError as error:
+        return [details for details in error.errors(include_url=False) if not _idle(details)]
+    return []
+
+
+def _idle(error: ErrorDetails) -> bool:
+    """Whether this only says that a list of starting probabilities is no text and no number."""
+    steps = error["loc"]
+    return steps[2:3] == ("initial",) and len(steps) == 4 and isinstance(error["input"], list)
+
+
+def _translated(error: ErrorDetails) -> Fault:
+    steps, kind = error["loc"], error["type"]
+    if steps[2:3] == ("initial",):
+        steps = (*steps[:3], *steps[4:])  # without the name of the union's member
+    if steps[2:] == ("initial",):
+        remedy = 'Write "stationary", a state, or one probability per state.'
+        message = "not a start"
+    elif kind == "extra_forbidden":
+        message, remedy = "unknown key", _known_keys(str(steps[-1]), nested=len(steps) > 1)
+    elif kind == "missing":
+        fields = (ArmFile if len(steps) > 1 else ProblemFile).model_fields
+        message, remedy = "missing", f"Add it: {fields[str(steps[-1])].description}"
+        return Fault(_path(*steps), message, "", remedy)
+    else:
+        message, remedy = WORDING.get(kind, (error["msg"], "Correct it."))
+    return Fault(_path(*steps), message, shown(error["input"]), remedy)
+
+
+WORDING = {
+    "float_type": ("not a number", "Write a number between 0 and 1, without quotes."),
+    "finite_number": ("not a finite number", "Write a number between 0 and 1."),
+    "string_type": ("not text", "Write it in quotes."),
+    "list_type": ("not a list", "Write a list in square brackets, [[arms]] in TOML for arms."),
+    "model_type": ("not an arm", "Give a table with transitions and rewards."),
+    "literal_error": ("unknown kind of noise", 'Choose "none", "bernoulli" or "beta".'),
+    "too_short": ("there are no arms", "Give at least one arm."),
+}
+
+
+def _known_keys(key: str, nested: bool) -> str:
+    known = list((ArmFile if nested else ProblemFile).model_fields)
+    close = difflib.get_close_matches(key.lower(), known, n=1)
+    if close:
+        return f"Did you mean {close[0]}?"
+    if not nested and key in ArmFile.model_fields:
+        return "It belongs to an arm: put it under [[arms]]."
+    return f"The keys here are {', '.join(known)}."
+
+
+def _arm(entry: dict[str, Any], broken: list[Steps]) -> tuple[Arm | None, list[Fault]]:
+    """The arm, or the faults of the file's ``entry`` beside those of the places ``broken``.
+
+    What is missing or broken is stood in for, so that the rest is still checked.
+    """
+    candidates = [entry.get(key) for key in ("transitions", "rewards", "states")]
+    sizes = [len(rows) for rows in candidates if isinstance(rows, list) and rows]
+    if not sizes:
+        return None, _emptiness(entry)
+    known, mended = _mended(entry, broken)
+    size = sizes[0]
+    stand_ins = {"transitions": np.full((size, size), 1 / size), "rewards": np.zeros(size)}
+    try:
+        arm = Arm(**{**stand_ins, **known})
+    except ProblemError as error:
+        found = {fault: re.split(r"[.\[]", fault.path)[0] for fault in error.faults}
+        return None, [
+            replace(fault, value=shown(_at(entry, fault.path))) if key in mended else fault
+            for fault, key in found.items()
+            if key in known
+        ]
+    return arm, []
+
+
+def _emptiness(entry: dict[str, Any]) -> list[Fault]:
+    """Faults of an arm without a single state."""
+    return [
+        Fault(key, "the list is empty", "[]", f"Fill it: {ArmFile.model_fields[key].description}")
+        for key in ("transitions", "rewards")
+        if entry.get(key) == []
+    ]
+
+
+def _mended(entry: dict[str, Any], broken: list[Steps]) -> tuple[dict[str, Any], set[str]]:
+    """The fields that can be checked, and which of them hold stand-ins for broken places."""
+    known = {key: entry[key] for key in ArmFile.model_fields if key in entry}
+    mended = set()
+    for key in {str(steps[0]) for steps in broken if steps} & known.keys():
+        inside = {steps[1] for steps in broken if steps[0] == key and len(steps) > 1}
+        whole = any(steps == (key,) for steps in broken)
+        if whole or key not in ("transitions", "rewards", "states"):
+            del known[key]  # there is nothing in it to go by
+        else:
+            values = known[key]
+            known[key] = [
+                _stand_in(key, value, len(values)) if k in inside else value
+                for k, value in enumerate(values)
+            ]
+            mended.add(key)
+    return known, mended
+
+
+def _stand_in(key: str, value: Any, size: int) -> Any:
+    """An entry of the field without a fault of its own, as long as the broken one if it can be."""
+    if key == "states":
+        return str(value)
+    if key == "rewards":
+        return 0.0
+    length = len(value) if isinstance(value, list) else size
+    return [1 / length] * length
+
+
+def _at(entry: dict[str, Any], path: str) -> Any:
+    """What stands in the file at a path such as transitions[0][1]."""
+    key, *steps = re.findall(r"\w+", path)
+    value = entry[key]
+    for step in steps:
+        value = value[int(step)]
+    return value
+
+
+def shared_names(entries: list[Any]) -> list[Fault]:
+    """Arms that would be called alike, counting the "arm 2" of an arm without a name."""
+    given = [entry.get("name") if isinstance(entry, dict) else None for entry in entries]
+    called = {f"arm {j + 1}": j for j, name in enumerate(given) if not name}
+    faults = []
+    for j, name in enumerate(given):
+        if isinstance(name, str) and name and called.setdefault(name, j) != j:
+            message = f"arms[{called[name]}] is called that too"
+            remedy = "Give every arm its own name."
+            faults.append(Fault(f"arms[{j}].name", message, shown(name), remedy))
+    return faults
+
+
+def _rescaled(faults: Iterable[Fault], entries: list[Any]) -> list[Fault]:
+    """The faults, with one and the same map offered for rewards outside [0, 1] in any arm."""
+    rewards = {j: _numbers(entry) for j, entry in enumerate(entries)}
+    pool = np.array([mean for means in rewards.values() for mean in means])
+    result = []
+    for fault in faults:
+        place = re.fullmatch(r"arms\[(\d+)\]\.rewards\[\d+\]", fault.path)
+        if place and fault.message == "outside [0, 1]":
+            means = np.array(rewards[int(place[1])])
+            result.append(replace(fault, remedy=rescaling(means, pool)))
+        else:
+            result.append(fault)
+    return result
+
+
+def _numbers(entry: Any) -> list[float]:
+    means = entry.get("rewards") if isinstance(entry, dict) else None
+    kept = [m for m in means if type(m) in (int, float)] if isinstance(means, list) else []
+    return [float(m) for m in kept if isfinite(m)]
+
+
+def _in_file_order(faults: Iterable[Fault]) -> list[Fault]:
+    """One fault for each place, the first found, arm by arm."""
+    first: dict[str, Fault] = {}
+    for fault in faults:
+        first.setdefault(fault.path, fault)
+
+    def arm(fault: Fault) -> int:
+        found = re.match(r"arms\[(\d+)\]", fault.path)
+        return int(found[1]) if found else -1
+
+    return sorted(first.values(), key=arm)

@@ -1,0 +1,1 @@
+"""The claims of the paper, one module a family."""

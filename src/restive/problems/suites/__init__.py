@@ -1,0 +1,109 @@
+"""Problem suites: named, frozen collections of problems with a certified best average reward.
+
+A suite is a folder of problem files and a manifest. It never changes under its name, whatever
+happens to the gallery; a new collection gets a new name.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from restive.base.errors import Fault, ProblemError
+
+if TYPE_CHECKING:
+    from restive.model.bandit import Bandit
+
+__all__ = ["Listed", "Suite", "describe", "suite", "suite_files", "suite_gains", "suites"]
+
+HOME = Path(__file__).parent
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A problem as its suite's manifest describes it."""
+
+    name: str
+    file: str
+    sha256: str
+    purpose: str
+    arms: int
+    states: tuple[int, ...]
+    tolerance: float
+    gain: float  # rho*
+    gain_lower: float
+    gain_upper: float
+    best_arm: int
+    best_arm_gain: float
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite without its problems themselves."""
+
+    name: str
+    citation: str
+    description: str
+    problems: tuple[Listed, ...]
+
+
+def suites() -> list[str]:
+    """Names of the suites that come with restive."""
+    return sorted(path.parent.name for path in HOME.glob(f"*/{MANIFEST}"))
+
+
+def folder_name(name: str) -> str:
+    """The name of a suite as its folder has it, from that or from how papers cite it.
+
+    >>> folder_name("restive-suite v1")
+    'restive-suite-v1'
+    """
+    return "-".join(name.split())
+
+
+@lru_cache
+def describe(name: str) -> Suite:
+    """What is in a suite, from its manifest."""
+    if folder_name(name) not in suites():
+        remedy = f"There is {', '.join(suites())}."
+        raise ProblemError([Fault("suite", "no such suite", repr(name), remedy)])
+    raw: dict[str, Any] = json.loads((HOME / folder_name(name) / MANIFEST).read_text("utf-8"))
+    listed = (Listed(**(one | {"states": tuple(one["states"])})) for one in raw["problems"])
+    return Suite(raw["suite"], raw["citation"], raw["description"], tuple(listed))
+
+
+def suite(name: str) -> dict[str, Bandit]:
+    """The problems of a suite by name, each read from a file with the hash in the manifest.
+
+    >>> suite("restive-suite-v1")["example-1"].n_arms
+    2
+    """
+    from restive.model.files import parse_problem
+
+    texts = suite_files(name)
+    files = {one.name: one.file for one in describe(name).problems}
+    return {key: parse_problem(texts[file], source=file) for key, file in files.items()}
+
+
+def suite_gains(name: str) -> dict[str, tuple[float, float, float]]:
+    """rho* of each problem with its certified interval: value, lower, upper."""
+    return {one.name: (one.gain, one.gain_lower, one.gain_upper) for one in describe(name).problems}
+
+
+def suite_files(name: str) -> dict[str, str]:
+    """The problem files of a suite, by file name, as they were frozen."""
+    texts = {}
+    for one in describe(name).problems:
+        path = HOME / folder_name(name) / one.file
+        data = path.read_bytes()
+        if sha256(data).hexdigest() != one.sha256:
+            remedy = "Install restive anew: a suite must not change."
+            message = "not the file that the suite was made with"
+            raise ProblemError([Fault(str(path), message, "another hash", remedy)])
+        texts[one.file] = data.decode("utf-8")
+    return texts

@@ -1,0 +1,1 @@
+"""A comparison of learners as a page, Markdown, figures and tables."""

@@ -1,0 +1,246 @@
+"""Tables of a comparison as plain dictionaries, which the page and Markdown print as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from math import isfinite, log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from restive.experiments.summary import exponent
+from restive.report.comparison.words import amount, chance, span
+from restive.report.drawing import palette
+
+if TYPE_CHECKING:
+    from restive.experiments import Results
+    from restive.experiments.statistics import Interval
+    from restive.experiments.summary import Entry, Measure, Summary
+    from restive.model.bandit import Arm, Bandit
+
+__all__ = ["arms", "learner_styles", "overview", "provenance", "ranking", "times"]
+
+Cell = dict[str, Any]
+NAMES = {"files": "problem files (SHA-256)", "experiment": "experiment (SHA-256)"}
+CLEAR = 0.05  # corrected p-values below this tell learners apart
+
+
+def learner_styles(results: Results) -> list[dict[str, Any]]:
+    """Name, colour and dashes of each learner."""
+    return [
+        {"name": name, "color": palette.color_index(k), "dash": palette.dash(k)}
+        for k, name in enumerate(results.learners)
+    ]
+
+
+def _cell(interval: Interval) -> Cell:
+    """A value with its interval, and the number by which a column is sorted."""
+    if not isfinite(interval.value):
+        return {"text": "", "span": "", "value": "", "why": interval.reason}
+    return {
+        "text": amount(interval.value), "span": span(interval),
+        "value": f"{interval.value:.6g}", "why": interval.reason,
+    }  # fmt: skip
+
+
+def ranking(results: Results, summary: Summary, problem: str, horizon: int) -> list[dict[str, Any]]:
+    """One row per learner, best first; those that refused last, with the reason."""
+    against = {
+        one.learner: one for one in summary.best if (one.problem, one.horizon) == (problem, horizon)
+    }
+    best = next((one.against for one in against.values()), "")
+    rows = []
+    for entry in summary.ranking(problem, horizon):
+        row = _ranked(results, entry, summary.yardsticks)
+        versus = against.get(entry.learner)
+        row["difference"] = _cell(versus.difference) if versus else _nothing()
+        p_value = versus.corrected if versus else float("nan")
+        row["p"] = {"text": chance(p_value), "value": f"{p_value:.6g}" if versus else ""}
+        row["best"] = entry.learner == best
+        rows.append(row)
+    return [*rows, *_failed(results, summary, problem, horizon)]
+
+
+def failure(results: Results, place: tuple[str, str, int]) -> str:
+    """How many runs of a learner failed, and why; nothing if none did."""
+    return str(results.failures[place]) if place in results.failures else ""
+
+
+def _failed(results: Results, summary: Summary, problem: str, horizon: int) -> list[dict[str, Any]]:
+    """Rows of learners with failed runs, which have no numbers that can be compared."""
+    told = summary.yardsticks
+    return [
+        {"rank": None, "learner": name, "index": k, "told": name in told, "refusal": why,
+         "stopped": why, "best": False, "p": {"text": ""}}
+        | dict.fromkeys(("mean", "median", "difference", "slope", "plain", "weak"), _nothing())
+        for k, name in enumerate(results.learners)
+        if (why := failure(results, (problem, name, horizon)))
+        and summary.entry(problem, name, horizon) is None
+    ]  # fmt: skip
+
+
+def _nothing() -> Cell:
+    return {"text": "", "span": "", "value": "", "why": ""}
+
+
+def _exponent(interval: Interval) -> Cell:
+    bounds = f"{exponent(interval.lower)} to {exponent(interval.upper)}" if interval.known else ""
+    text = exponent(interval.value).replace("-", "−")
+    return _cell(interval) | {"text": text, "span": bounds.replace("-", "−")}
+
+
+def _ranked(results: Results, entry: Entry, told: Collection[str]) -> dict[str, Any]:
+    finals = entry.final
+    return {
+        "rank": entry.rank,
+        "learner": entry.learner,
+        "index": results.learners.index(entry.learner),
+        "told": entry.learner in told,
+        "refusal": entry.refusal,
+        "stopped": f"did not run: {entry.refusal}" if entry.refusal else "",
+        "runs": entry.runs,
+        "mean": _cell(finals["gap_regret"].mean),
+        "median": _cell(finals["gap_regret"].median),
+        "plain": _cell(finals["regret"].mean),
+        "weak": _cell(finals["weak_regret"].mean),
+        "slope": _exponent(entry.slope),
+    }
+
+
+def overview(results: Results, summary: Summary, horizon: int) -> list[dict[str, Any]]:
+    """Learners by problems: final mean regret, how far above the best, and who equals the best."""
+    tied = {
+        (one.problem, one.learner)
+        for one in summary.best
+        if one.horizon == horizon and not one.corrected < CLEAR
+    }
+    best = {one.problem: one.against for one in summary.best if one.horizon == horizon}
+    rows = []
+    for k, learner in enumerate(results.learners):
+        cells = [
+            _overview_cell(results, summary, (problem, learner, horizon), best, tied)
+            for problem in results.problems
+        ]
+        ranks = [cell["rank"] for cell in cells if cell["rank"]]
+        mean = float(np.mean(ranks)) if ranks else float("nan")
+        rows.append({
+            "learner": learner, "index": k, "told": learner in summary.yardsticks, "cells": cells,
+            "rank": f"{mean:.2f}" if ranks else "", "rank_value": f"{mean:.6g}" if ranks else "",
+        })  # fmt: skip
+    return sorted(rows, key=lambda row: float(row["rank_value"] or "inf"))
+
+
+def _overview_cell(
+    results: Results, summary: Summary, place: tuple[str, str, int],
+    best: dict[str, str], tied: set[tuple[str, str]],
+) -> Cell:  # fmt: skip
+    problem, learner, horizon = place
+    entry = summary.entry(problem, learner, horizon)
+    if entry is None or entry.rank is None:
+        failed = failure(results, place)
+        why = entry.refusal if entry else failed or "not finished"
+        text = "refused" if entry else "failed" if failed else ""
+        return {"text": text, "value": "", "rank": None, "level": 0.0, "best": False,
+                "tied": False, "why": why}  # fmt: skip
+    planned = isfinite(results.gains[problem][0])
+    measure: Measure = summary.measure if planned else "weak_regret"
+    value = entry.final[measure].mean.value
+    leader = summary.entry(problem, best.get(problem, ""), horizon)
+    least = leader.final[measure].mean.value if leader else float("nan")
+    above = log(value / least) / log(100) if value > 0 and least > 0 else 0.0
+    return {
+        "text": amount(value), "value": f"{value:.6g}", "rank": entry.rank,
+        "level": round(min(max(above, 0.0), 1.0), 2), "best": learner == best.get(problem),
+        "tied": (problem, learner) in tied, "why": "" if planned else "weak regret",
+    }  # fmt: skip
+
+
+def times(results: Results, horizon: int) -> list[dict[str, Any]]:
+    """Seconds of a run, playing and planning: medians over all runs of a learner.
+
+    Medians, as on the screen, since the first run may have to compile.
+    """
+    rows: list[dict[str, Any]] = []
+    for k, learner in enumerate(results.learners):
+        found = [results.curves(problem, learner, horizon) for problem in results.problems]
+        curves = [c for c in found if c is not None and np.isfinite(c.seconds).any()]
+        if not curves:
+            continue
+        whole = np.concatenate([c.seconds for c in curves])
+        planning = np.concatenate([c.planning_seconds for c in curves])
+        seconds = float(np.nanmedian(whole))
+        rows.append({"learner": learner, "index": k, "seconds": seconds,
+                     "planning": float(np.nanmedian(planning)),
+                     "playing": float(np.nanmedian(whole - planning)),
+                     "episodes": float(np.median(np.concatenate([c.episodes for c in curves]))),
+                     "per_step": 1e6 * seconds / horizon})  # fmt: skip
+    longest = max((row["seconds"] for row in rows), default=1.0) or 1.0
+    for row in rows:
+        row["bars"] = [round(100 * row[part] / longest, 1) for part in ("playing", "planning")]
+        row["text"] = {
+            part: amount(row[part])
+            for part in ("seconds", "playing", "planning", "per_step", "episodes")
+        }
+    return sorted(rows, key=lambda row: float(row["seconds"]))
+
+
+def arms(bandit: Bandit) -> list[dict[str, Any]]:
+    """Arms with the same chain and rewards together, each with its facts in words."""
+    groups: dict[Any, list[int]] = {}
+    for j, arm in enumerate(bandit.arms):
+        same = (arm.transitions.tobytes(), arm.rewards.tobytes(), arm.states, arm.reward_noise)
+        groups.setdefault(same, []).append(j)
+    return [
+        {"arm": bandit.arms[group[0]], "names": _names(bandit, group),
+         "facts": _arm_facts(bandit.arms[group[0]])}
+        for group in groups.values()
+    ]  # fmt: skip
+
+
+def _names(bandit: Bandit, group: list[int]) -> str:
+    names = [bandit.arm_name(j) for j in group]
+    if len(names) > 4:
+        names = [*names[:2], f"… {names[-1]}"]
+        return f"{', '.join(names)} ({len(group)} alike)"
+    return ", ".join(names)
+
+
+def _arm_facts(arm: Arm) -> str:
+    words = [f"alone earns {amount(arm.gain)} a step"]
+    if arm.n_states > 1:
+        words.append(f"mixes in {arm.mixing_time()} steps" if arm.period == 1 else "")
+        words.append(f"period {arm.period}" if arm.period > 1 else "")
+    if arm.reward_noise != "none":
+        words.append(f"{arm.reward_noise} rewards")
+    return ", ".join(word for word in words if word)
+
+
+def provenance(results: Results) -> list[tuple[str, str]]:
+    """Where the numbers come from, as pairs of name and value."""
+    pairs = [("seed", str(results.seed)), ("runs", str(results.runs)),
+             ("horizons", ", ".join(f"{horizon:,}" for horizon in results.horizons))]  # fmt: skip
+    for name, value in results.provenance.items():
+        if name not in ("seed", "runs", "horizons") and value not in ("", None, [], {}):
+            told = _players(value) if name == "learners" else _inline(value)
+            pairs.append((NAMES.get(name, str(name).replace("_", " ")), told))
+    return pairs
+
+
+def _players(learners: Sequence[Mapping[str, Any]]) -> str:
+    """Labels, with what they stand for where that is not the same."""
+    words = []
+    for one in learners:
+        label, name, options = one["label"], one["name"], _inline(one.get("options", {}))
+        real = ", ".join(filter(None, (name if name != label else "", options)))
+        words.append(f"{label} ({real})" if real else str(label))
+    return ", ".join(words)
+
+
+def _inline(value: Any) -> str:
+    """Anything out of JSON on one line."""
+    if isinstance(value, Mapping):
+        parts = [(key, _inline(part)) for key, part in value.items()]
+        return ", ".join(f"{key} {part}" for key, part in parts if part)
+    if isinstance(value, list | tuple):
+        return "; ".join(filter(None, map(_inline, value)))
+    return "" if value is None else str(value)

@@ -1,0 +1,182 @@
+"""``write_report``: what a comparison found, as files to read, print, cite and compute with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from restive.base.errors import Fault, ProblemError
+
+if TYPE_CHECKING:
+    from restive.experiments.summary import Summary
+    from restive.report.comparison.curves import Bands
+
+__all__ = ["FORMATS", "available", "write_report"]
+
+# what each kind of file needs beyond restive itself, and the extra that brings it
+FORMATS: dict[str, tuple[str, str]] = {
+    "html": ("", ""),
+    "md": ("", ""),
+    "svg": ("matplotlib", "plot"),
+    "pdf": ("matplotlib", "plot"),
+    "csv": ("", ""),
+    "parquet": ("pyarrow", "parquet"),
+}
+
+
+def available() -> tuple[str, ...]:
+    """The kinds of files that can be written with what is installed."""
+    return tuple(kind for kind, (needs, _) in FORMATS.items() if not needs or find_spec(needs))
+
+
+def write_report(
+    directory: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    formats: Sequence[str] | None = None,
+) -> list[Path]:
+    """Write the report of a results directory, finished or not; returns the files.
+
+    out: path of the page, DIR/report/report.html by default; all else goes to DIR/report.
+    formats: some of html, md, svg, pdf, csv, parquet; by default only html where ``out`` is given,
+    and otherwise all that can be written here. Every file appears whole or not at all.
+    """
+    kinds = _checked(formats, out)
+    folder, written = Path(directory) / "report", list[Path]()
+    page = folder / "report.html" if out is None else _target(Path(out))
+    if not Path(directory).is_dir():
+        remedy = "Give the directory that restive compare wrote."
+        raise ProblemError([Fault("DIR", "no such directory", str(directory), remedy)])
+    from restive.experiments import load_results
+    from restive.experiments.summary import summarize
+    from restive.report.comparison.curves import Bands
+
+    bands = Bands(load_results(Path(directory), partial=True))
+    summary = summarize(bands.results)
+    for path, content in _files(bands, summary, kinds, folder, page):
+        _write(path, content)
+        written.append(path)
+    if "parquet" in kinds:
+        written.append(_parquet(bands, folder / "curves.parquet"))
+    return written
+
+
+def _checked(formats: Sequence[str] | None, out: object) -> tuple[str, ...]:
+    if formats is None:
+        return available() if out is None else ("html",)
+    faults = []
+    for kind in formats:
+        needs, extra = FORMATS.get(kind, ("", ""))
+        if kind not in FORMATS:
+            remedy = f"Give some of {', '.join(FORMATS)}, with commas."
+            faults.append(Fault("formats", "no such format", kind, remedy))
+        elif needs and find_spec(needs) is None:
+            remedy = f"Install it with: pip install 'restive[{extra}]'"
+            faults.append(Fault("formats", f"needs {needs}, which is not installed", kind, remedy))
+    if not formats:
+        remedy = f"Give some of {', '.join(FORMATS)}."
+        faults.append(Fault("formats", "nothing to write", "", remedy))
+    if faults:
+        raise ProblemError(faults)
+    return tuple(kind for kind in FORMATS if kind in formats)
+
+
+def _target(page: Path) -> Path:
+    """Refuse a page that could not be written, before any work is done for it."""
+    if page.suffix.lower() not in (".html", ".htm"):
+        fault = Fault("out", "not a page", str(page), "Give a path that ends in .html.")
+    elif page.is_dir():
+        fault = Fault("out", "this is a folder", str(page), "Give the path of a file in it.")
+    elif not page.parent.is_dir():
+        remedy = f"Create the folder {page.parent} first, or give another path."
+        fault = Fault("out", "no such folder", str(page), remedy)
+    else:
+        return page
+    raise ProblemError([fault])
+
+
+def _files(
+    bands: Bands, summary: Summary, kinds: tuple[str, ...], folder: Path, page: Path
+) -> Iterator[tuple[Path, bytes]]:
+    """Each file's path and content, in the order in which they are useful."""
+    if "html" in kinds:
+        from restive.report.comparison.page import experiment_page
+
+        yield page, experiment_page(bands, summary).encode()
+    figures = [f".{kind}" for kind in ("svg", "pdf") if kind in kinds]
+    if figures:
+        yield from _figures(bands, tuple(figures), folder)
+    if "md" in kinds:
+        from restive.report.comparison.markdown import experiment_markdown
+
+        links = {place: _figure(folder, bands, *place, ".svg") for place in _places(bands)}
+        shown = {p: f"figures/{path.name}" for p, path in links.items()} if "svg" in kinds else {}
+        yield folder / "report.md", experiment_markdown(bands.results, summary, shown).encode()
+    if "csv" in kinds:
+        yield folder / "curves.csv", _csv(bands)
+
+
+def _places(bands: Bands) -> list[tuple[str, int]]:
+    """Problems and horizons of which something is known."""
+    results = bands.results
+    return [
+        (p, h) for p in results.problems for h in results.horizons if bands.times(p, h) is not None
+    ]
+
+
+def _figure(folder: Path, bands: Bands, problem: str, horizon: int, kind: str) -> Path:
+    from restive.experiments.layout import slug
+
+    number = bands.results.problems.index(problem)
+    return folder / "figures" / f"{number:02d}-{slug(problem)}-{horizon}{kind}"
+
+
+def _figures(bands: Bands, kinds: tuple[str, ...], folder: Path) -> Iterator[tuple[Path, bytes]]:
+    from restive.report.comparison.figures import regret_figure
+
+    for problem, horizon in _places(bands):
+        drawn = regret_figure(bands, problem, horizon, kinds) or {}
+        for kind, content in drawn.items():
+            yield _figure(folder, bands, problem, horizon, kind), content
+
+
+def _csv(bands: Bands) -> bytes:
+    import csv
+    import io
+
+    from restive.report.comparison.curves import COLUMNS, rows
+
+    stream = io.StringIO()
+    table = csv.writer(stream, lineterminator="\n")
+    table.writerow(COLUMNS)
+    table.writerows(rows(bands))
+    return stream.getvalue().encode()
+
+
+def _parquet(bands: Bands, path: Path) -> Path:
+    import pyarrow
+    from pyarrow import parquet
+
+    from restive.experiments.layout import whole
+    from restive.report.comparison.curves import COLUMNS, rows
+
+    kinds = {"problem": pyarrow.string(), "learner": pyarrow.string(), "regret": pyarrow.string()}
+    kinds |= dict.fromkeys(("horizon", "runs", "time"), pyarrow.int64())
+    columns = list(zip(*rows(bands), strict=True)) or [()] * len(COLUMNS)
+    schema = pyarrow.schema([(name, kinds.get(name, pyarrow.float64())) for name in COLUMNS])
+    arrays = [
+        pyarrow.array(column, type=field.type)
+        for column, field in zip(columns, schema, strict=True)
+    ]
+    with whole(path) as draft:
+        parquet.write_table(pyarrow.Table.from_arrays(arrays, schema=schema), draft)
+    return path
+
+
+def _write(path: Path, content: bytes) -> None:
+    from restive.experiments.layout import whole
+
+    with whole(path) as draft:
+        draft.write_bytes(content)

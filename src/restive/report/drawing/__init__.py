@@ -1,0 +1,1 @@
+"""Pieces of pictures that several pages share."""

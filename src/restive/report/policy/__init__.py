@@ -1,0 +1,1 @@
+"""A plan's policy in pictures and words."""

@@ -1,0 +1,252 @@
+"""What the pictures of a policy show, as arrays: nothing here draws."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from restive.planning import Plan
+    from restive.report.policy.play import Play
+
+__all__ = [
+    "EITHER", "AgeMap", "Returns", "Strips", "age_maps", "best_pulls", "returns", "runs", "strips",
+]  # fmt: skip
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+EITHER = -1  # no arm is better than the next best by more than the plan can tell
+MAX_ROWS, MAX_MAPS = 24, 12
+RARE = 0.005  # part of the time below which a situation gets no map
+SHORTEST = 10  # ages shown at least
+FINE = 40  # up to here every age has a column of its own and the axis is linear
+
+
+@dataclass(frozen=True, eq=False)
+class Strips:
+    """Two arms: what to pull as the rested arm's age grows, one row per pair of last states.
+
+    pairs: (R, 2) last states of arms 1 and 2. ages: (N,) from 2 on. actions, gaps: (R, N).
+    share: (R,) part of the time in which the policy has pulled ``last`` and knows this pair.
+    visits: (R, N) part of the time spent at each age; a column stands for all ages up to the next.
+    period: of the rested arm; from its cap on, actions repeat with it.
+    """
+
+    last: int
+    rested: int
+    pairs: Ints
+    ages: Ints
+    actions: Ints
+    gaps: Floats
+    share: Floats
+    visits: Floats
+    period: int
+
+
+@dataclass(frozen=True, eq=False)
+class AgeMap:
+    """Three arms: what to pull by the ages of the two rested arms, for given last states.
+
+    others: the rested arms a and b. ages: theirs, (A,) and (B,). actions, gaps, visits: (A, B).
+    Two arms never have the same age: such entries of gaps are NaN, unless they stand for longer
+    ages too.
+    """
+
+    last: int
+    states: tuple[int, ...]
+    others: tuple[int, int]
+    ages: tuple[Ints, Ints]
+    actions: Ints
+    gaps: Floats
+    visits: Floats
+    share: float
+
+
+@dataclass(frozen=True, eq=False)
+class Returns:
+    """Any number of arms: what follows after seeing a state of an arm, the most frequent first.
+
+    arms, states: (R,) what was pulled and seen. share: (R,) part of the time.
+    following: (R, K) law of the next pull. ages: (R, 3) 5 %, 50 % and 95 % quantiles of the arm's
+    age at its next pull, NaN where it was not pulled again.
+    """
+
+    arms: Ints
+    states: Ints
+    share: Floats
+    following: Floats
+    ages: Floats
+
+
+def resolution(plan: Plan) -> float:
+    """Gaps below this are not told apart from 0."""
+    return max(plan.gain_upper - plan.gain_lower, 1e-12)
+
+
+def best_pulls(plan: Plan, last_states: Ints, ages: Ints) -> tuple[Ints, Floats]:
+    """Arm to pull (or EITHER) and what the second-best pull loses; inputs (..., K)."""
+    gaps = plan.gap(last_states, ages)
+    if plan.bandit.n_arms == 1:
+        return np.zeros(gaps.shape[:-1], np.int64), np.zeros(gaps.shape[:-1])
+    second = np.sort(gaps, axis=-1)[..., 1]
+    actions = plan.actions(last_states, ages)
+    return np.where(second > resolution(plan), actions, EITHER), second
+
+
+def runs(actions: Ints, ages: Ints) -> list[tuple[int, int, int]]:
+    """Stretches of equal actions along one row: (arm, index of the first, index past the last).
+
+    >>> runs(np.array([1, 1, 0]), np.array([2, 3, 4]))
+    [(1, 0, 2), (0, 2, 3)]
+    """
+    cuts = [0, *(np.flatnonzero(np.diff(actions)) + 1).tolist(), len(ages)]
+    return [(int(actions[a]), a, b) for a, b in pairwise(cuts)]
+
+
+def strips(plan: Plan, seen: Play, max_rows: int = MAX_ROWS) -> list[Strips]:
+    """One panel per arm pulled last, of a bandit with two arms; the most frequent pairs."""
+    return [_strip(plan, seen, last, max_rows) for last in (0, 1)]
+
+
+def _strip(plan: Plan, seen: Play, last: int, max_rows: int) -> Strips:
+    rested, states = 1 - last, seen.last_states.reshape(-1, 2)
+    ages = seen.ages.reshape(-1, 2)
+    mine = ages[:, last] == 1
+    often = Counter(map(tuple, states[mine].tolist()))
+    every = list(product(*(range(size) for size in plan.bandit.n_states)))
+    kept = sorted(sorted(every, key=lambda pair: (-often[pair], pair))[:max_rows])
+    pairs = np.array(kept)
+    shown, period = _strip_ages(plan, pairs, last), plan.bandit.arms[rested].period
+    actions, gaps = best_pulls(plan, pairs[:, None, :], _with_age(shown, last))
+    visits = np.zeros(actions.shape)
+    for r, pair in enumerate(kept):
+        column = _columns(ages[mine & (states == pair).all(axis=1), rested], shown, period)
+        visits[r] = np.bincount(column, minlength=len(shown)) / len(ages)
+    share = np.array([often[pair] / len(ages) for pair in kept])
+    return Strips(last, rested, pairs, shown, actions, gaps, share, visits, period)
+
+
+def _with_age(ages: Ints, last: int) -> Ints:
+    """Ages of both arms, (N, 2): 1 for the arm pulled last."""
+    other = np.ones_like(ages)
+    return np.stack([other, ages] if last == 0 else [ages, other], axis=-1)
+
+
+def _strip_ages(plan: Plan, pairs: Ints, last: int) -> Ints:
+    """Ages to show: until nothing changes, or two rounds of a period; exact at every switch."""
+    rested = 1 - last
+    period, end = plan.bandit.arms[rested].period, max(plan.caps[rested], 2)
+    every = np.arange(2, max(end + 2 * period, SHORTEST) + 1)
+    switches: set[int] = set()
+    for pair in pairs:
+        actions, _ = best_pulls(plan, pair, _with_age(every, last))
+        switches.update(every[np.flatnonzero(np.diff(actions)) + 1].tolist())
+    if period == 1:
+        until = max(SHORTEST, max(switches, default=0) + 3)
+        every = every[every <= until]
+    if len(every) <= FINE:
+        return every
+    return np.array(sorted({*_thinned(every).tolist(), *switches}))
+
+
+def _thinned(ages: Ints) -> Ints:
+    """About 60 of many ages, denser where they are small."""
+    wanted = np.unique(np.geomspace(ages[0], ages[-1], 60).round().astype(np.int64))
+    return wanted if len(ages) > FINE else ages
+
+
+def _columns(found: Ints, shown: Ints, period: int) -> Ints:
+    """Column of each age: that of the last age shown before it.
+
+    Ages beyond the end are in the last column, which stands for them, or with a period one or
+    more rounds back.
+    """
+    beyond = np.maximum(found - shown[-1], 0)
+    if period > 1:
+        found = found - -(-beyond // period) * period
+    return np.asarray(np.searchsorted(shown, found, side="right") - 1)
+
+
+def age_maps(plan: Plan, seen: Play, max_maps: int = MAX_MAPS) -> list[AgeMap]:
+    """The most frequent situations (arm pulled last, last states) of a bandit with three arms."""
+    states, ages = seen.last_states.reshape(-1, 3), seen.ages.reshape(-1, 3)
+    last = np.argmin(ages, axis=1)
+    often = Counter(map(tuple, np.column_stack([last, states]).tolist()))
+    kept = sorted(often, key=lambda key: (-often[key], key))[:max_maps]
+    kept = [key for key in kept if often[key] >= RARE * len(ages)] or kept[:1]
+    axes = [_map_ages(plan, kept, arm) for arm in range(3)]
+    maps = []
+    for key in kept:
+        mine = (last == key[0]) & (states == key[1:]).all(axis=1)
+        maps.append(_age_map(plan, key, axes, ages[mine], len(ages)))
+    return maps
+
+
+def _age_map(plan: Plan, key: tuple[int, ...], axes: list[Ints], found: Ints, total: int) -> AgeMap:
+    last, states = key[0], key[1:]
+    a, b = (arm for arm in range(3) if arm != last)
+    actions, gaps = best_pulls(plan, np.array(states), _age_grid(axes, last))
+    visits = np.zeros(actions.shape)
+    periods = [arm.period for arm in plan.bandit.arms]
+    places = [_columns(found[:, arm], axes[arm], periods[arm]) for arm in (a, b)]
+    np.add.at(visits, tuple(places), 1 / total)
+    gaps[_alone(axes[a])[:, None] & _alone(axes[b]) & (axes[a][:, None] == axes[b])] = np.nan
+    share = len(found) / total
+    return AgeMap(last, states, (a, b), (axes[a], axes[b]), actions, gaps, visits, share)
+
+
+def _alone(ages: Ints) -> NDArray[np.bool_]:
+    """Which columns stand for a single age: not the last one, nor one before a jump."""
+    return np.asarray(np.diff(ages, append=ages[-1] + 2) == 1)
+
+
+def _age_grid(axes: list[Ints], last: int) -> Ints:
+    """Ages of all three arms, (A, B, 3): 1 for the arm pulled last, the others from their axes."""
+    a, b = (arm for arm in range(3) if arm != last)
+    grid = np.ones((len(axes[a]), len(axes[b]), 3), np.int64)
+    grid[..., a], grid[..., b] = axes[a][:, None], axes[b]
+    return grid
+
+
+def _map_ages(plan: Plan, kept: list[tuple[int, ...]], arm: int) -> Ints:
+    """Ages of one arm to show in all maps: until nothing changes, thinned out if that is long."""
+    period, end = plan.bandit.arms[arm].period, max(plan.caps[arm], 2)
+    every = np.arange(2, max(end + 2 * period, SHORTEST) + 1)
+    if period > 1:
+        return _thinned(every)
+    axes = [_thinned(np.arange(2, max(cap, 2) + 2)) for cap in plan.caps]
+    axes[arm] = _thinned(every)
+    until = SHORTEST
+    for key in kept:
+        if key[0] != arm:
+            actions, _ = best_pulls(plan, np.array(key[1:]), _age_grid(axes, key[0]))
+            along = 0 if arm == min(j for j in range(3) if j != key[0]) else 1
+            changing = np.flatnonzero(np.diff(actions, axis=along).any(axis=1 - along))
+            until = max(until, *(axes[arm][changing + 1] + 2).tolist(), 0)
+    return _thinned(every[every <= until])
+
+
+def returns(plan: Plan, seen: Play, max_rows: int = MAX_ROWS) -> Returns:
+    """What follows each sight of a state, and how long the arm then rests."""
+    pulls, states = seen.pulls, seen.seen
+    pairs = np.stack([pulls, states], axis=-1)[:-1].reshape(-1, 2)
+    following = pulls[1:].ravel()
+    back = np.stack([pulls, seen.of_pulled(seen.last_states)], axis=-1).reshape(-1, 2)
+    waits = seen.of_pulled(seen.ages).ravel()
+    often = Counter(map(tuple, pairs.tolist()))
+    kept = sorted(often, key=lambda pair: (-often[pair], pair))[:max_rows]
+    laws, ages = [], []
+    for pair in kept:
+        nexts = following[(pairs == pair).all(axis=1)]
+        laws.append(np.bincount(nexts, minlength=plan.bandit.n_arms) / len(nexts))
+        wait = waits[(back == pair).all(axis=1)]
+        ages.append(np.quantile(wait, [0.05, 0.5, 0.95]) if len(wait) else [np.nan] * 3)
+    share = np.array([often[pair] / len(pairs) for pair in kept])
+    found = np.array(kept)
+    return Returns(found[:, 0], found[:, 1], share, np.array(laws), np.array(ages))
