@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 import restive
 from malformed_cases import CASES, FOLDER
 from restive import problems
-from restive.cli import app, output, screen
+from restive.cli import app, screen
 from restive.model import files
 
 ENVIRONMENT = {
@@ -445,7 +445,7 @@ def test_results_are_printed_before_a_file_that_fails(example, words, monkeypatc
     def fail(*_):
         raise OSError(28, "No space left on device", "draft")
 
-    monkeypatch.setattr("restive.cli.output.os.replace", fail)
+    monkeypatch.setattr("restive.base.writing.os.replace", fail)
     target = example.with_name("policy.csv")
     shown = run("plan", example, "--policy-out", target, *words)
     assert shown.exit_code == 2
@@ -480,21 +480,6 @@ def test_targets_are_refused_before_any_work(option, name, words, tmp_path):
     assert refused.exit_code == 2
     assert words in refused.stderr
     assert option in refused.stderr
-
-
-def test_nothing_is_left_half_written(tmp_path):
-    target = tmp_path / "policy.csv"
-    target.write_text("before", encoding="utf-8")
-
-    def write_half():
-        with output._whole(str(target)) as draft:
-            Path(draft).write_text("half", encoding="utf-8")
-            raise OSError("disk full")
-
-    with pytest.raises(OSError, match="disk full"):
-        write_half()
-    assert target.read_text(encoding="utf-8") == "before"
-    assert list(tmp_path.iterdir()) == [target]
 
 
 # Interrupts and words -----------------------------------------------------------------------------

@@ -175,5 +175,5 @@ def test_periodic_and_single_state_arms() -> None:
     ],
 )
 def test_bad_arguments_are_named(call: object, name: str) -> None:
-    with pytest.raises(ValueError, match=rf"^{name} cannot be .+\. .+\.$"):
+    with pytest.raises(ValueError, match=rf"^{name}: not allowed \(found .+\)\. .+\.$"):
         call()  # type: ignore[operator]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -11,6 +10,7 @@ from math import inf, isfinite
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from restive.base.errors import Fault, ProblemError
+from restive.base.words import guess
 
 __all__ = ["Kind", "Parameter", "checked", "parse_parameters", "spread"]
 
@@ -144,9 +144,9 @@ def spread(name: str, value: Any, count: int, of: str = "arms") -> list[Any]:
 
 
 def _choice(name: str, known: Mapping[str, Parameter]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    guess = f"Did you mean {close[0]}? " if close else ""
-    return f"{guess}Its parameters are {', '.join(known)}." if known else "It has no parameters."
+    if not known:
+        return "It has no parameters."
+    return f"{guess(name, known)}Its parameters are {', '.join(known)}."
 
 
 def _whole(text: str) -> int:

@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from restive.cli.screen import _console, _duration, _table
+from restive.base.words import duration_text
+from restive.cli.screen import _console, _table
 from restive.experiments.progress import Watcher
 from restive.experiments.results import Failure, Results
 from restive.experiments.statistics import Interval
@@ -171,7 +172,7 @@ def _row(entry: Entry, measure: Measure, names: Mapping[str, str]) -> tuple[str,
         f"{mean.value:,.1f}",
         _bounds(mean),
         f"T^{exponent(growth)}" if isfinite(growth) else "-",
-        _duration(entry.seconds) if isfinite(entry.seconds) else "-",
+        duration_text(entry.seconds) if isfinite(entry.seconds) else "-",
     )
 
 
@@ -182,4 +183,4 @@ def _bounds(interval: Interval) -> str:
 
 
 def _rough(seconds: float) -> str:
-    return f"{ceil(seconds)} s" if seconds < 120 else _duration(seconds)
+    return f"{ceil(seconds)} s" if seconds < 120 else duration_text(seconds)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from restive.cli.screen import _console, _duration, _gain, _table, _title
+from restive.base.words import duration_text
+from restive.cli.screen import _console, _gain, _table, _title
 
 if TYPE_CHECKING:
     from restive.base.options import Parameter
@@ -104,7 +105,8 @@ def _notes(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _small(facts: Mapping[str, Any]) -> str:
-    times = f"{_duration(facts['seconds'])}, of which {_duration(facts['plan_seconds'])} planning."
+    planning = duration_text(facts["plan_seconds"])
+    times = f"{duration_text(facts['seconds'])}, of which {planning} planning."
     count = facts["episodes"]
     return f"{count:,} episode{'s' * (count != 1)}, {times}" if count else times.capitalize()
 

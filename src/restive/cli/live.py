@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.base.errors import TooLargeError
+from restive.base.words import duration_text, size_text
 from restive.cli import screen
 from restive.learners.contract import Learner
 from restive.learners.storage import Snapshot
@@ -163,13 +164,13 @@ def yardstick(bandit: Bandit, report: Any) -> tuple[Plan | None, str]:
             pass  # more than the forecast said
         except _OverrunError:
             reached = clock.width
-            late = f"a plan to within {tolerance:g} took more than {screen._duration(PATIENCE)}"
+            late = f"a plan to within {tolerance:g} took more than {duration_text(PATIENCE)}"
             why = why or late
         except ArithmeticError:
             return None, "an arm mixes too slowly to plan"
         else:
             why = why or (
                 f"a plan to within {tolerance:g} would take about {size.states:.2g} information "
-                f"states, {screen._memory(size.bytes)} and {screen._duration(size.seconds)}"
+                f"states, {size_text(size.bytes)} and {duration_text(size.seconds)}"
             )
     return None, why or "even a rough plan does not fit into memory"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from itertools import product
 from math import prod
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from restive.base.errors import Fault, ProblemError, TooLargeError
+from restive.base.writing import new_file
 
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
@@ -48,10 +48,9 @@ def check_target(option: str, path: str, suffixes: Sequence[str], needs: str = "
 
 def _refusal(option: str, target: Path) -> Fault | None:
     """Try whether a file can be made beside ``target``, where its draft will be."""
-    draft = _draft(target)
     try:
-        draft.touch()
-        draft.unlink()
+        with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}."):
+            pass
     except OSError as error:
         words = f"cannot be written: {error.strerror}"
         return Fault(option, words, str(target), "Give a path in a folder of yours.")
@@ -71,7 +70,7 @@ def write_figure(plan: Plan, path: str) -> None:
     """Draw the policy into ``path``."""
     from restive.report import policy_figure
 
-    with _whole(path) as draft:
+    with new_file(path) as draft:
         policy_figure(plan, draft)
 
 
@@ -79,7 +78,7 @@ def write_policy(plan: Plan, path: str) -> None:
     """Write one row per information state: what was seen, how long ago, what to pull next."""
     check_listing(plan)
     rows = _rows(plan)
-    with _whole(path) as draft, open(draft, "w", encoding="utf-8", newline="") as stream:
+    with new_file(path) as draft, open(draft, "w", encoding="utf-8", newline="") as stream:
         if Path(path).suffix.lower() == ".csv":
             import csv
 
@@ -137,24 +136,3 @@ def _rows(plan: Plan) -> Iterator[Sequence[Any]]:
             actions, gaps = plan.actions(everywhere, grid), plan.gap(everywhere, grid)
             for age, action, gap in zip(grid, actions, gaps.round(12).tolist(), strict=True):
                 yield [name, *seen, *age, names[action], *gap]
-
-
-@contextmanager
-def _whole(path: str) -> Iterator[Path]:
-    """A draft beside ``path`` that takes its place only when everything went well."""
-    target = Path(path)
-    draft = _draft(target)
-    try:
-        yield draft
-        os.replace(draft, target)
-    except OSError as error:
-        if error.strerror is None:
-            raise
-        raise type(error)(error.errno, error.strerror, path) from None  # not the draft's name
-    finally:
-        with suppress(FileNotFoundError):
-            draft.unlink()
-
-
-def _draft(target: Path) -> Path:
-    return target.with_name(f".{target.stem}.{os.getpid()}{target.suffix}")

@@ -91,10 +91,10 @@ class _Watch:
         self.left = ""
 
     def update(self, progress: Progress) -> None:
-        from restive.cli.screen import _duration
+        from restive.base.words import duration_text
 
         if progress.left is not None:
-            self.left = f", about {_duration(max(progress.left, 1))} left"
+            self.left = f", about {duration_text(max(progress.left, 1))} left"
         if self.status is not None:
             share = progress.done / progress.cells
             self.status.update(f"running the paper: {share:.0%}{self.left}; Ctrl-C stops")

@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from restive.base.words import duration_text, size_text
+
 if TYPE_CHECKING:
     from restive.problems import Problem
 
@@ -72,7 +74,7 @@ def show_plan(facts: Mapping[str, Any]) -> None:
     out.print()
     small = (
         f"{facts['states']:,} information states, {facts['sweeps']:,} sweeps, "
-        f"{_duration(facts['seconds'])}."
+        f"{duration_text(facts['seconds'])}."
     )
     out.print(Text(small, style="dim"))
     if not facts["converged"]:
@@ -227,7 +229,7 @@ def _problem_sentence(facts: Mapping[str, Any]) -> str:
     fits = "" if size["fits"] else ", more than this machine can give; ask for a larger tolerance"
     return (
         f"{alone} Planning this to within {close} takes about {size['states']:,} information "
-        f"states, {_memory(size['bytes'])} and {_duration(size['seconds'])} or so{fits}."
+        f"states, {size_text(size['bytes'])} and {duration_text(size['seconds'])} or so{fits}."
     )
 
 
@@ -349,26 +351,3 @@ def _steps(value: float | None) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:,.1f}" if value < 1e6 else f"{value:.3g}"
-
-
-def _memory(count: float) -> str:
-    if count >= 1e21:
-        return f"{Decimal(count).scaleb(-15):.0e} PB"
-    for unit in ("bytes", "kB", "MB", "GB", "TB", "PB"):
-        if count < 1000 or unit == "PB":
-            break
-        count /= 1000
-    return f"{count:,.0f} {unit}" if count >= 10 or unit == "bytes" else f"{count:.1f} {unit}"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 0.01:
-        return "less than 0.01 s"
-    for limit, unit, name in ((120, 1, "s"), (7200, 60, "minutes"), (172800, 3600, "hours")):
-        if seconds < limit:
-            digits = 2 if seconds < 10 else 0
-            return f"{seconds / unit:.{digits}f} {name}"
-    if seconds < 3e9:
-        return f"{seconds / 86400:,.0f} days"
-    years = seconds / 31_556_952
-    return f"{years:,.0f} years" if years < 1e5 else f"{years:.0e} years"

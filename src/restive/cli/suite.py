@@ -57,7 +57,7 @@ def _facts(one: Suite) -> dict[str, Any]:
 
 def _write(one: Suite, folder: Path) -> list[str]:
     """Put the frozen files there, byte for byte; files of another content are left alone."""
-    from restive.cli.output import _whole
+    from restive.base.writing import write_text
     from restive.problems.suites import HOME, MANIFEST, suite_files
 
     texts = suite_files(one.name)
@@ -69,6 +69,5 @@ def _write(one: Suite, folder: Path) -> list[str]:
             raise ProblemError([Fault("--out", "another file is there", str(target), remedy)])
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in texts.items():
-        with _whole(str(folder / file)) as draft:
-            draft.write_bytes(text.encode("utf-8"))
+        write_text(folder / file, text)
     return list(texts)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from restive.base.errors import Fault, ProblemError
+from restive.base.words import shown
 from restive.experiments import own_modules
 from restive.learners import LEARNERS, make_learner
-from restive.model.schema import shown
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from restive.base.errors import Fault, ProblemError
+from restive.base.words import shown
 from restive.experiments.entrants import closest, entrants_from
 from restive.experiments.named import problems_in_file
 from restive.experiments.spec import Experiment
 from restive.model.files import read_document
-from restive.model.schema import shown
 
 __all__ = ["experiment_from", "is_experiment", "load_experiment"]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from restive.base.errors import Fault, ProblemError
+from restive.base.words import shown
 from restive.experiments.entrants import closest
 from restive.model.bandit import Bandit
 from restive.model.files import dump_problem, load_problem
-from restive.model.schema import shown
 from restive.problems import GALLERY
 
 __all__ = ["NamedProblem", "Problems", "problems_from", "problems_in_file"]

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from restive.base.errors import Fault, ProblemError
+from restive.base.words import shown
 from restive.experiments.entrants import Entrant, entrants_from
 from restive.experiments.named import NamedProblem, Problems, problems_from
-from restive.model.schema import shown
 
 if TYPE_CHECKING:
     from restive.experiments.progress import Watcher

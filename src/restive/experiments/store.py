@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from restive.base.errors import Fault, ProblemError
+from restive.base.words import shown
 from restive.experiments.cells import PLAN, SOURCES, Cell, Job, Outcome, versions
 from restive.experiments.layout import Layout, read_cell, whole, write_cell, writing
 from restive.experiments.lock import alone
 from restive.experiments.spec import Experiment, canonical
-from restive.model.schema import shown
 
 __all__ = [
     "Store",

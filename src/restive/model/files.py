@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import tomllib
@@ -10,8 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from restive.base.errors import Fault, ProblemError
+from restive.base.words import guess, shown
 from restive.model.bandit import Arm, Bandit
-from restive.model.schema import ProblemFile, RepeatedKeys, bandit_from, shared_names, shown
+from restive.model.schema import ProblemFile, RepeatedKeys, bandit_from, shared_names
 
 __all__ = ["dump_problem", "load_problem", "parse_problem", "problem_schema", "read_document"]
 
@@ -149,8 +149,8 @@ def _nearby(path: Path) -> str:
         names = [entry.name for entry in path.parent.iterdir() if entry.is_file()]
     except (OSError, ValueError):
         names = []
-    close = difflib.get_close_matches(path.name, names, n=1)
-    return f"Did you mean {path.parent / close[0]}?" if close else "Give the path of a file."
+    close = guess(path.name, names, prefix="" if path.parent == Path() else f"{path.parent}/")
+    return close.strip() or "Give the path of a file."
 
 
 def _place(before: str) -> str:

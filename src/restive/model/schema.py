@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections import Counter
@@ -16,9 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSche
 from pydantic_core import ErrorDetails
 
 from restive.base.errors import Fault, ProblemError
+from restive.base.words import guess, shown
 from restive.model.bandit import Arm, Bandit, RewardNoise, rescaling
 
-__all__ = ["ArmFile", "ProblemFile", "RepeatedKeys", "bandit_from", "shared_names", "shown"]
+__all__ = ["ArmFile", "ProblemFile", "RepeatedKeys", "bandit_from", "shared_names"]
 
 Steps = tuple[int | str, ...]  # the way to a place in an arm: ("transitions", 0, 1)
 
@@ -103,15 +103,6 @@ def bandit_from(decoded: Any, source: str) -> Bandit:
     if faults:
         raise ProblemError(_in_file_order(_rescaled(faults, entries)))
     return Bandit(arms, name=raw.get("name", ""))
-
-
-def shown(value: object) -> str:
-    """A value as it would stand in a file, cut to fit a line."""
-    try:
-        text = json.dumps(value, default=str, ensure_ascii=False)
-    except ValueError:  # an integer too long for Python to print
-        text = "a number too long to show"
-    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def _path(*steps: int | str) -> str:
@@ -200,9 +191,8 @@ WORDING = {
 
 def _known_keys(key: str, nested: bool) -> str:
     known = list((ArmFile if nested else ProblemFile).model_fields)
-    close = difflib.get_close_matches(key.lower(), known, n=1)
-    if close:
-        return f"Did you mean {close[0]}?"
+    if close := guess(key.lower(), known):
+        return close.strip()
     if not nested and key in ArmFile.model_fields:
         return "It belongs to an arm: put it under [[arms]]."
     return f"The keys here are {', '.join(known)}."

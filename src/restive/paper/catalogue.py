@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from restive.base.errors import Fault, ProblemError
+from restive.base.words import guess
 from restive.paper.claim import Claim
 from restive.paper.claims import (
     appendix,
@@ -64,9 +64,7 @@ def chosen(words: str) -> tuple[Claim, ...]:
     for name in names:
         if not any(_matches(claim, name) for claim in CLAIMS):
             known = [claim.name for claim in CLAIMS]
-            close = get_close_matches(name, known, n=1)
-            guess = f"Did you mean {close[0]}? " if close else ""
-            remedy = f"{guess}Claims are {', '.join(known)}."
+            remedy = f"{guess(name, known)}Claims are {', '.join(known)}."
             raise ProblemError([Fault("--only", "no such claim", name, remedy)])
     return tuple(claim for claim in CLAIMS if any(_matches(claim, name) for name in names))
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from restive.base.errors import Fault, ProblemError
+from restive.base.writing import write_text
 from restive.paper.catalogue import CLAIMS
 from restive.paper.claim import Outcome
 
@@ -173,12 +172,6 @@ def write_report(found: dict[str, Any], folder: str) -> list[str]:
     written = []
     for name, text in texts.items():
         target = Path(folder) / name
-        draft = target.with_name(f".{name}.{os.getpid()}")
-        try:
-            draft.write_text(text, encoding="utf-8")
-            os.replace(draft, target)
-        finally:
-            with suppress(FileNotFoundError):
-                draft.unlink()
+        write_text(target, text)
         written.append(str(target))
     return written

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.checks import require_horizon
 from restive.base.errors import Fault, ProblemError
 from restive.learners.contract import Learner
 from restive.planning import Plan
@@ -21,7 +22,6 @@ from restive.simulation.worlds import (
     StructuredWorld,
     recorded_seed,
 )
-from restive.theory.confidence import require_horizon
 
 __all__ = ["Run", "World", "play"]
 

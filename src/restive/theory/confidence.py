@@ -11,15 +11,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from restive.base.checks import require, require_delta, require_horizon
+
 __all__ = [
     "color_caps",
     "episodes_bound",
     "exploration_cost",
     "mixing_time_bound",
     "n_colors",
-    "require",
-    "require_delta",
-    "require_horizon",
     "reversible_mixing_bound",
     "reward_radius",
     "reward_visits",
@@ -177,24 +176,6 @@ def exploration_cost(diameters: Sequence[float], n_states: Sequence[int]) -> flo
     One phase between two episodes when the state space is unknown (Matthews' cover time bound).
     """
     return sum(d * math.log(3 * s) for d, s in zip(diameters, n_states, strict=True))
-
-
-def require(holds: bool, name: str, value: object, remedy: str) -> None:
-    """Raise ValueError with the argument's name, its value and the remedy unless ``holds``."""
-    if not holds:
-        raise ValueError(f"{name} cannot be {value!r}. {remedy}")
-
-
-def require_delta(delta: float) -> None:
-    """Check that delta is a failure probability."""
-    require(0 < delta < 1, "delta", delta, "Give a probability between 0 and 1, such as 0.05.")
-
-
-def require_horizon(horizon: float) -> int:
-    """The horizon as an integer, checked."""
-    whole = math.isfinite(horizon) and horizon == int(horizon)
-    require(whole and horizon >= 1, "horizon", horizon, "Give a whole number of steps from 1 on.")
-    return int(horizon)
 
 
 def _log_colors(factor: float, t: float, n_colors: int, delta: float, epsilon: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from restive.theory.confidence import require, require_delta, require_horizon
+from restive.base.checks import require, require_delta, require_horizon
 
 __all__ = ["Round", "doubling_bound", "doubling_rounds", "first_meaningful_horizon"]
 

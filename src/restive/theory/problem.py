@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from restive.base.checks import require_delta, require_horizon
 from restive.model.bandit import Bandit
 from restive.theory.confidence import (
     color_caps,
     episodes_bound,
     n_colors,
-    require_delta,
-    require_horizon,
     reward_visits,
     transition_visits,
 )

@@ -10,14 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from restive.theory.confidence import (
-    color_caps,
-    episodes_bound,
-    n_colors,
-    require,
-    require_delta,
-    require_horizon,
-)
+from restive.base.checks import require, require_delta, require_horizon
+from restive.theory.confidence import color_caps, episodes_bound, n_colors
 
 __all__ = [
     "RegretTerms",

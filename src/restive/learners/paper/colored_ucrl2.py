@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from restive.base.checks import require, require_delta
 from restive.base.errors import Fault, ProblemError
 from restive.learners.contract import Learner, Walk
 from restive.learners.episodes import Episodes
 from restive.learners.paper.rules import FOREVER, Optimism, Rule
 from restive.learners.storage import Snapshot, generator_from, generator_state
 from restive.mdp.structured import Parameters, StructuredMDP
-from restive.theory.confidence import require, require_delta
 
 __all__ = ["ColoredUCRL2", "StructuredLearner"]
 

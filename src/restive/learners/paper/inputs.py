@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.checks import require, require_delta, require_horizon
 from restive.base.errors import Fault, ProblemError
 from restive.learners.storage import decode_label, encode_label, plain_label
-from restive.theory.confidence import color_caps, require, require_delta, require_horizon
+from restive.theory.confidence import color_caps
 
 __all__ = ["Exploration", "Inputs", "Labels", "Round"]
 

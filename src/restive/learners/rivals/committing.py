@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.checks import require, require_horizon
 from restive.learners.contract import Learner
 from restive.learners.defaults import SHARE
 from restive.learners.paper.inputs import Labels
@@ -19,7 +20,6 @@ from restive.learners.storage import Snapshot
 from restive.model.bandit import Arm, Bandit
 from restive.model.chains import communicating_classes
 from restive.policies.greedy import NEVER, Sight
-from restive.theory.confidence import require, require_horizon
 
 __all__ = ["Committing", "ExploreThenPlan", "estimated_arm", "explore_then_plan"]
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.checks import require_horizon
 from restive.base.errors import Fault, ProblemError
 from restive.learners.contract import Learner
 from restive.learners.rivals.compiled import CompiledLearner
 from restive.learners.storage import Snapshot, generator_from, generator_state
 from restive.model.bandit import Bandit
-from restive.theory.confidence import require_horizon
 
 __all__ = ["Exp3", "Exp3S"]
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.checks import require, require_horizon
 from restive.base.errors import Fault, ProblemError
 from restive.learners.rivals.committing import Committing
 from restive.learners.rivals.following import Follower, PlanFollower, plan_model
 from restive.model.bandit import Arm, Bandit
-from restive.theory.confidence import require, require_horizon
 
 __all__ = ["RestlessUCB", "applicable", "build", "optimistic_rows"]
 

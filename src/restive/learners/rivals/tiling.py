@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.checks import require, require_horizon
 from restive.base.errors import Fault, ProblemError
 from restive.learners.rivals.committing import Committing
 from restive.learners.rivals.following import Follower, IndexTables, myopic_tables
 from restive.learners.storage import Snapshot
 from restive.mdp.representation import Representation
 from restive.model.bandit import Arm, Bandit
-from restive.theory.confidence import require, require_horizon
 
 __all__ = ["Tiling", "applicable", "best_waits", "build"]
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.checks import require
 from restive.base.errors import TooLargeError
 from restive.learners.contract import Learner
 from restive.learners.defaults import MAX_PAIRS
@@ -20,7 +21,6 @@ from restive.mdp.representation import Representation
 from restive.mdp.structured import StructuredMDP
 from restive.model.bandit import Bandit
 from restive.policies.greedy import NEVER, Sight
-from restive.theory.confidence import require
 
 __all__ = ["UCRL2", "build", "pair_structure"]
 

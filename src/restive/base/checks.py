@@ -1,0 +1,30 @@
+"""Checks of arguments that several rooms take: each names the argument, its value, the remedy."""
+
+from __future__ import annotations
+
+import math
+
+from restive.base.errors import Fault, ProblemError
+
+__all__ = ["require", "require_delta", "require_horizon"]
+
+
+def require(holds: bool, name: str, value: object, remedy: str) -> None:
+    """Raise ProblemError with the argument's name, its value and the remedy unless ``holds``."""
+    if not holds:
+        raise ProblemError([Fault(name, "not allowed", repr(value)[:80], remedy)])
+
+
+def require_delta(delta: float) -> None:
+    """Check that delta is a failure probability."""
+    require(0 < delta < 1, "delta", delta, "Give a probability between 0 and 1, such as 0.05.")
+
+
+def require_horizon(horizon: float | None) -> int:
+    """The number of steps as an integer, checked."""
+    remedy = "Give a whole number of steps from 1 on."
+    require(horizon is not None, "horizon", horizon, remedy)
+    assert horizon is not None
+    whole = math.isfinite(horizon) and horizon == int(horizon)
+    require(whole and horizon >= 1, "horizon", horizon, remedy)
+    return int(horizon)

@@ -1,0 +1,52 @@
+"""What the machine offers: threads to share work among, and memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+
+__all__ = ["memory_allowed", "share_out", "thread_count"]
+
+THREADS_FROM_PAIRS = 2_000_000  # smaller work is over before threads have woken up
+
+
+def share_out(pairs: int, work: Callable[..., None], *arguments: object) -> None:
+    """Call ``work(*arguments, first, stride)`` so that all parts get done, on threads if it pays.
+
+    The kernels release the interpreter lock, so ordinary threads do: they need no runtime of
+    their own, sleep when idle, and leave the machine usable for others.
+    """
+    threads = thread_count() if pairs >= THREADS_FROM_PAIRS else 1
+    if threads == 1:
+        work(*arguments, 0, 1)
+        return
+    pool = _pool(threads)
+    for future in [pool.submit(work, *arguments, k, threads) for k in range(threads)]:
+        future.result()
+
+
+def thread_count() -> int:
+    """Threads to use: RESTIVE_THREADS, or as many as there are cores for this process."""
+    asked = os.environ.get("RESTIVE_THREADS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@lru_cache(maxsize=1)
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="restive")
+
+
+def memory_allowed(memory: int | None = None) -> int:
+    """Bytes that one answer may take: as asked, or half of what the machine has."""
+    if memory is not None:
+        return int(memory)
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, ValueError, OSError):
+        return 4 << 30

@@ -1,0 +1,75 @@
+"""Words for values that several rooms show: guesses at a name, sizes, durations, counts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from decimal import Decimal
+from difflib import get_close_matches
+
+__all__ = ["count_text", "duration_text", "guess", "shown", "size_text"]
+
+SECONDS_PER_YEAR = 31_556_952
+
+
+def guess(word: str, known: Iterable[str], prefix: str = "") -> str:
+    """What was probably meant, as the first sentence of a remedy; empty if nothing is close.
+
+    >>> guess("myopik", ["myopic", "optimal"])
+    'Did you mean myopic? '
+    """
+    close = get_close_matches(word, list(known), n=1)
+    return f"Did you mean {prefix}{close[0]}? " if close else ""
+
+
+def shown(value: object) -> str:
+    """A value as it would stand in a file, cut to fit a line."""
+    try:
+        text = json.dumps(value, default=str, ensure_ascii=False)
+    except ValueError:  # an integer too long for Python to print
+        text = "a number too long to show"
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def count_text(count: int) -> str:
+    """A whole number in words that stay short: 12,345 or "about 4e205".
+
+    >>> count_text(12_345), count_text(4 * 10**205)
+    ('12,345', 'about 4e205')
+    """
+    if count < 10**12:
+        return f"{count:,}"
+    return "about " + f"{Decimal(count):.0e}".replace("e+", "e")
+
+
+def size_text(count: float) -> str:
+    """Bytes in words.
+
+    >>> size_text(5_300_000), size_text(12)
+    ('5.3 MB', '12 bytes')
+    """
+    if count >= 1e21:
+        return f"{Decimal(count).scaleb(-15):.0e} PB"
+    for unit in ("bytes", "kB", "MB", "GB", "TB", "PB"):
+        if count < 1000 or unit == "PB":
+            break
+        count /= 1000
+    return f"{count:,.0f} {unit}" if count >= 10 or unit == "bytes" else f"{count:.1f} {unit}"
+
+
+def duration_text(seconds: float) -> str:
+    """A time span in words.
+
+    >>> duration_text(0.5), duration_text(400), duration_text(1e12)
+    ('0.50 s', '7 minutes', '31,689 years')
+    """
+    if seconds < 0.01:
+        return "less than 0.01 s"
+    for limit, unit, name in ((120, 1, "s"), (7200, 60, "minutes"), (172800, 3600, "hours")):
+        if seconds < limit:
+            digits = 2 if seconds < 10 else 0
+            return f"{seconds / unit:.{digits}f} {name}"
+    if seconds < 3e9:
+        return f"{seconds / 86400:,.0f} days"
+    years = seconds / SECONDS_PER_YEAR
+    return f"{years:,.0f} years" if years < 1e5 else f"{years:.0e} years"

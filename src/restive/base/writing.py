@@ -1,0 +1,64 @@
+"""Files that are whole or not there: the one place where restive writes a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+
+__all__ = ["DRAFTS", "new_file", "write_bytes", "write_text"]
+
+DRAFTS = ".*.draft*"  # pattern of the names of files that are being written
+
+
+@contextmanager
+def new_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A draft beside ``path`` that takes its place only when everything went well.
+
+    The draft's name is unique, so two processes that write the same path do not meet: the last
+    one wins, whole. File and folder are flushed to the disk before and after the renaming, so a
+    power cut leaves the old file or the new one. Errors name ``path``, not the draft.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with new_file(Path(folder) / "note.txt") as draft:
+    ...         _ = draft.write_text("all of it")
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['note.txt']
+    """
+    target = Path(path)
+    draft = target.with_name(f".{target.stem}.{os.getpid()}-{token_hex(4)}.draft{target.suffix}")
+    try:
+        yield draft
+        with open(draft, "rb+") as stream:
+            os.fsync(stream.fileno())
+        os.replace(draft, target)
+        _flush_folder(target.parent)
+    except OSError as error:
+        if error.strerror is None:
+            raise
+        raise type(error)(error.errno, error.strerror, str(target)) from None
+    finally:
+        with suppress(OSError):  # it was renamed, never written, or cannot be removed either
+            draft.unlink()
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
+    with new_file(path) as draft:
+        draft.write_bytes(content)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    write_bytes(path, text.encode())
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the renaming durable; systems that cannot open a folder do without."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
