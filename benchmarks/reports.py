@@ -13,9 +13,9 @@ import numpy as np
 
 from benchmarks.measure import Goal, table
 from restive import problems
+from restive.experiments.bands import Bands
 from restive.experiments.results import Curves, Results
 from restive.experiments.summary import summarize
-from restive.report.comparison.curves import Bands
 from restive.report.comparison.page import experiment_page
 
 TITLE = "The report page"

@@ -9,9 +9,11 @@ from contextlib import suppress
 
 from restive import problems
 from restive.base.errors import Fault, ProblemError
-from restive.learners import make_learner
+from restive.learners import Learner, make_learner
 
-__all__ = ["broken", "build", "misfit", "shaky", "slow", "unwilling"]
+__all__ = [
+    "Alternating", "broken", "build", "misfit", "shaky", "slow", "thompson_twin", "unwilling",
+]  # fmt: skip
 
 
 def build(bandit, horizon, delta, rng, marker):
@@ -46,3 +48,28 @@ def slow(bandit, horizon, delta, rng, seconds):
     """Thompson sampling that takes its time, so that there is a while to be interrupted in."""
     time.sleep(seconds)
     return make_learner("thompson", bandit, horizon, delta, rng)
+
+
+def thompson_twin(bandit, horizon, delta, rng):
+    return make_learner("thompson", bandit, horizon, delta, rng)
+
+
+class Alternating(Learner):
+    """Pulls arms in turn, written as a user would."""
+
+    name = "alternating"
+
+    def __init__(self, n_arms):
+        self.n_arms, self.steps = n_arms, 0
+
+    def ask(self):
+        return self.steps % self.n_arms
+
+    def tell(self, arm, state, reward):
+        self.steps += 1
+
+    def snapshot(self):
+        return {"steps": self.steps}, {}
+
+    def restore(self, state, arrays):
+        self.steps = state["steps"]

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from restive.cli import app
 from restive.paper import catalogue, report
-from restive.paper.claim import Claim, Experiment, Finding, Scale
+from restive.paper.claim import Claim, Finding, Measurement, Scale
 from restive.paper.running import run_claims
 
 CHEAP = "primes,colors,simplification,appendix,example-4"
@@ -32,7 +32,7 @@ def square(cell):
 
 def claim(name, cells, verdict="holds", expected="holds", seconds=1.0):
     found = Finding("ran |x|", "number", "criterion <b>", verdict, "a note")
-    work = Experiment(name, lambda scale: cells, square, (seconds, seconds))
+    work = Measurement(name, lambda scale: cells, square, (seconds, seconds))
     return Claim(name, "Section 0", "says", work, lambda scale, results: found, expected)
 
 
@@ -58,8 +58,8 @@ def test_results_reach_their_claims_in_order():
         seen.append((scale, list(results)))
         return Finding("", "", "", "holds")
 
-    short = Experiment("short", lambda scale: [1, 2], square, (1.0, 1.0))
-    long = Experiment("long", lambda scale: [3, 4, 5], square, (9.0, 9.0))
+    short = Measurement("short", lambda scale: [1, 2], square, (1.0, 1.0))
+    long = Measurement("long", lambda scale: [3, 4, 5], square, (9.0, 9.0))
     claims = [Claim(name, "", "", work, judge) for name, work in
               (("a", short), ("b", long), ("c", short))]  # fmt: skip
     told = []
@@ -99,14 +99,14 @@ SLOW = """
 import time
 from restive.cli import app
 from restive.paper import catalogue
-from restive.paper.claim import Claim, Experiment, Finding
+from restive.paper.claim import Claim, Measurement, Finding
 
 def work(cell):
     time.sleep(cell)
 
 def claim(name, cells, seconds):
     judge = lambda scale, results: Finding("", "7", "", "holds")
-    return Claim(name, "", "", Experiment(name, lambda scale: cells, work, (seconds,) * 2), judge)
+    return Claim(name, "", "", Measurement(name, lambda scale: cells, work, (seconds,) * 2), judge)
 
 catalogue.chosen = lambda words: (claim("first", [0, 0], 1.0), claim("endless", [600] * 4, 9.0))
 app(["paper", "--workers", "2", "--json"])

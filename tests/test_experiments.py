@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mortal
 import restive
 from restive import problems
 from restive.base.errors import ProblemError, RestiveError
-from restive.experiments import Entrant, Experiment, load_results
+from restive.experiments import Experiment, Participant, load_results
 from restive.experiments.cells import Cell
-from restive.experiments.file import load_experiment
+from restive.experiments.files import load_experiment
 from restive.experiments.progress import Pace, Watcher, batches
 from restive.learners import make_learner
 from restive.model import files
@@ -45,8 +46,8 @@ class Notes(Watcher):
         self.notices.append(words)
 
 
-def run(experiment, where, **options):
-    return experiment.run(where, workers=1, **options)
+def run(experiment, where, workers=1, **options):
+    return experiment.run(where, workers=workers, **options)
 
 
 def kept(where):
@@ -88,7 +89,7 @@ def test_a_cell_is_a_run_of_its_learner_in_its_world(small):
 
 
 def test_runs_are_paired_and_luck_is_not(tmp_path):
-    pair = [Entrant(name, label) for name in QUICK for label in (f"{name} a", f"{name} b")]
+    pair = [Participant(name, label) for name in QUICK for label in (f"{name} a", f"{name} b")]
     found = run(Experiment({"drawn": DRAWN}, pair, 300, runs=3), tmp_path / "out")
     one, two = (found.curves("drawn", f"best-arm {label}", 300).regret for label in "ab")
     np.testing.assert_array_equal(one, two)  # the same pulls in the same worlds
@@ -154,9 +155,9 @@ def changed():
     yield "horizons", base | {"horizons": [60]}
     yield "problems[0] (one)", base | {"problems": {"one": other, "drawn": DRAWN}}
     yield "problems", base | {"problems": {"one": ONE}}
-    yield "learners[1]", base | {"learners": ("thompson", "round-robin")}
-    slower = (Entrant("thompson"), Entrant("best-arm", "best"))
-    yield "learners[1].label", base | {"learners": slower}
+    yield "learners", base | {"learners": ("thompson", "round-robin")}
+    slower = (Participant("thompson"), Participant("tied-sampling", "best-arm"))
+    yield "learners.best-arm.name", base | {"learners": slower}
 
 
 CHANGED = list(changed())
@@ -225,20 +226,19 @@ def test_a_damaged_cell_is_noticed_and_run_again(small, kind):
     assert first.curves("drawn", "best-arm", 400).regret.shape[0] == 1
     notes = Notes()
     run(chosen, where, watcher=notes)
-    assert len(notes.notices) == 1
-    assert "400-1.json" in notes.notices[0]
+    (notice,) = notes.notices
+    assert ("thompson has changed" if kind == "another's" else "400-1.json") in notice
     assert kept(where) == before
 
 
 def test_what_is_derived_follows_from_the_cells(small):
     _, where, results = small
     rows = list(csv.DictReader((where / "curves.csv").read_text().splitlines()))
-    last = [
-        r for r in rows if (r["problem"], r["learner"], r["step"]) == ("one", "best-arm", "400")
-    ]
+    place = {"problem": "one", "learner": "best-arm", "horizon": "400", "time": "400"}
+    (last,) = [r for r in rows if place.items() <= r.items() and r["regret"] == "gap"]
     ends = results.curves("one", "best-arm", 400).gap_regret[:, -1]
-    assert float(last[0]["mean_gap_regret"]) == pytest.approx(ends.mean())
-    assert float(last[0]["deviation_gap_regret"]) == pytest.approx(ends.std(ddof=1))
+    assert float(last["mean"]) == pytest.approx(ends.mean())
+    assert float(last["median"]) == pytest.approx(np.median(ends))
     entries = json.loads((where / "summary.json").read_bytes())["entries"]
     assert len(entries) == 2 * 2 * 2
 
@@ -287,7 +287,7 @@ def test_a_bug_in_a_learner_stops_nobody_and_its_traceback_is_in_the_log(tmp_pat
 
 def test_failed_runs_are_tried_again(tmp_path):
     marker = tmp_path / "marker"
-    shaky = Entrant("mortal:shaky", "mine", {"marker": str(marker)})
+    shaky = Participant("mortal:shaky", "mine", {"marker": str(marker)})
     chosen = Experiment({"one": ONE}, [shaky], 50, 8)
     with pytest.warns(RuntimeWarning, match="OverflowError: boom"):
         found = run(chosen, tmp_path / "out")
@@ -393,7 +393,9 @@ def test_a_learner_beside_the_experiment_file_is_found(tmp_path, monkeypatch):
         chosen = load_experiment(folder / "e.toml")
         found.append(run(chosen, folder / "out").curves("example-1", "near_by:build", 50))
         assert sys.path == before
-        same = run(Experiment("example-1", Entrant(name, "near_by:build"), 50, 2), folder / "same")
+        same = run(
+            Experiment("example-1", Participant(name, "near_by:build"), 50, 2), folder / "same"
+        )
         np.testing.assert_array_equal(
             found[-1].regret, same.curves("example-1", "near_by:build", 50).regret
         )
@@ -440,7 +442,8 @@ def test_changed_sources_are_noticed(tmp_path, monkeypatch):
 )
 @pytest.mark.parametrize("file", ["50-2.json", "log.jsonl", "summary.json"])
 def test_a_full_disk_is_told_and_costs_nothing(tmp_path, monkeypatch, error, words, file):
-    from restive.experiments import layout, store
+    from restive.base import writing
+    from restive.experiments import store
 
     chosen = Experiment({"one": ONE}, ["ucb1"], 50, 4)
     replace = os.replace
@@ -451,7 +454,7 @@ def test_a_full_disk_is_told_and_costs_nothing(tmp_path, monkeypatch, error, wor
         replace(source, target)
 
     with monkeypatch.context() as patched:
-        patched.setattr(layout.os, "replace", full)
+        patched.setattr(writing.os, "replace", full)
         if file == "log.jsonl":
             patched.setattr(store, "_ends_line", lambda stream: (_ for _ in ()).throw(error))
         with pytest.raises(ProblemError) as caught:
@@ -469,7 +472,7 @@ def test_a_full_disk_is_told_and_costs_nothing(tmp_path, monkeypatch, error, wor
 def test_no_more_workers_than_jobs(workers, jobs, wanted):
     from restive.experiments.backends import opened
 
-    with opened("local", "", workers, jobs) as pool:
+    with opened(list, "local", "", workers, jobs) as pool:
         assert pool.workers == wanted
 
 
@@ -477,7 +480,8 @@ def test_all_faults_come_at_once():
     with pytest.raises(ProblemError) as caught:
         Experiment(
             [ONE, ONE, 3],
-            ["tied-sampling", Entrant("tied-ucrl", "x", {"unknown": 1, "mixing_times": 0}), "ucb",
+            ["tied-sampling", Participant("tied-ucrl", "x", {"unknown": 1, "mixing_times": 0}),
+             "ucb",
              "mortal:nobody", "tied-sampling", {"nmae": "ucb1"}],
             horizons=[0, 5, 5, 2.5], runs=0, seed=-1, delta=1,
         )  # fmt: skip
@@ -513,8 +517,8 @@ def test_an_experiment_file_says_it_all(tmp_path):
     assert [problem.bandit for problem in got.problems] == [THREE, problems.example1(0.05)]
     data = (tmp_path / "a.toml").read_bytes()
     assert got.problems[0].sha256 == hashlib.sha256(data).hexdigest()
-    first = Entrant("tied-sampling", "long episodes", {"growth": 0.1})
-    assert got.learners == (first, Entrant("ucb1"))
+    first = Participant("tied-sampling", "long episodes", {"growth": 0.1})
+    assert got.learners == (first, Participant("ucb1"))
     assert (got.horizons, got.runs, got.seed, got.delta) == ((1000, 50), 3, 11, 0.05)
     assert load_experiment(tmp_path / "e.toml", runs=9).runs == 9
 
@@ -562,3 +566,130 @@ def test_pace_and_batches():
     assert sizes[-5:] == [1] * 5
     pace.done(long)
     assert pace.waiting == 204
+
+
+# Extending ----------------------------------------------------------------------------------------
+
+
+def test_learners_problems_and_horizons_can_be_added(tmp_path):
+    small = Experiment({"one": ONE}, ["thompson"], 60, 3)
+    run(small, tmp_path / "out")
+    before = {path: path.read_bytes() for path in (tmp_path / "out" / "cells").rglob("*.json")}
+    notes = Notes()
+    large = Experiment({"one": ONE, "drawn": DRAWN}, ["ucb1", "thompson"], [100, 60], 4)
+    run(large, tmp_path / "out", watcher=notes)
+    assert notes.steps[0] == (3, 32)
+    assert notes.notices == ["3 of 32 runs are there already and are kept."]
+    assert all(path.read_bytes() == data for path, data in before.items())
+    run(large, tmp_path / "at once")
+    assert kept(tmp_path / "out") == kept(tmp_path / "at once")
+
+
+def test_a_problem_may_not_change_its_place(tmp_path):
+    run(Experiment({"one": ONE}, ["thompson"], 60, 1), tmp_path)
+    with pytest.raises(ProblemError, match=r"problems\[0\]"):
+        run(Experiment({"drawn": DRAWN, "one": ONE}, ["thompson"], 60, 1), tmp_path)
+
+
+def test_a_learner_that_changed_is_run_again_and_others_are_kept(tmp_path):
+    (tmp_path / "mine.py").write_text("from mortal import thompson_twin as build\n")
+    first = Participant("mine:build", "mine", folders=[tmp_path])
+    run(Experiment({"one": ONE}, ["thompson", first], 60, 2), tmp_path / "out")
+    (tmp_path / "mine.py").write_text("from mortal import thompson_twin as build  # mended\n")
+    notes = Notes()
+    run(Experiment({"one": ONE}, ["thompson", first], 60, 2), tmp_path / "out", watcher=notes)
+    assert "mine has changed: its 2 runs are run again." in notes.notices
+    assert notes.steps[0] == (2, 4)
+
+
+# Python objects as learners -----------------------------------------------------------------------
+
+
+class ByName(mortal.Alternating):
+    """A class that asks for what it needs by name."""
+
+
+def by_position(b, steps, chance, luck, stubborn=False):
+    return mortal.thompson_twin(b, steps, chance, luck)
+
+
+def test_classes_functions_and_learners_take_part(tmp_path):
+    parts = [ByName, by_position, mortal.Alternating(2), "thompson"]
+    found = run(Experiment({"one": ONE}, parts, 60, 2), tmp_path / "out")
+    assert found.learners == ("ByName", "by_position", "Alternating", "thompson")
+    assert found.complete
+    same = found.curves("one", "ByName", 60), found.curves("one", "Alternating", 60)
+    np.testing.assert_array_equal(same[0].regret, same[1].regret)
+    notes = Notes()
+    run(Experiment({"one": ONE}, parts, 60, 2), tmp_path / "out", watcher=notes)
+    assert not notes.steps  # all of it is there
+
+
+def test_objects_travel_to_other_processes(tmp_path):
+    found = run(Experiment({"one": ONE}, [ByName], 60, 3), tmp_path / "two", workers=2)
+    alone = run(Experiment({"one": ONE}, [ByName], 60, 3), tmp_path / "one", workers=1)
+    place = ("one", "ByName", 60)
+    np.testing.assert_array_equal(found.curves(*place).regret, alone.curves(*place).regret)
+
+
+def test_what_has_no_source_is_not_taken_up_again_later(tmp_path, monkeypatch):
+    from restive.experiments import user_modules
+
+    text = "lambda bandit, rng: build(bandit, 60, 0.05, rng)"
+    hidden = eval(text, {"build": mortal.thompson_twin})
+    chosen = Experiment({"one": ONE}, [Participant.of(hidden, "hidden")], 60, 1)
+    run(chosen, tmp_path / "out")
+    monkeypatch.setattr(user_modules, "SESSION", "another")  # as in a new process
+    notes = Notes()
+    run(chosen, tmp_path / "out", watcher=notes)
+    assert "hidden has changed: its run is run again." in notes.notices
+
+
+def test_statistics_read_back_are_those_that_were_computed(small):
+    from restive.experiments.bands import CENTRES, REGRETS, Bands
+    from restive.experiments.summary import summarize
+    from restive.experiments.tables import read_statistics
+
+    _, where, _ = small
+    results = load_results(where, partial=True)
+    summary, bands = read_statistics(results, where)
+    assert summary.to_dict() == summarize(results).to_dict()
+    fresh = Bands(results)
+    for place, regret, centre in product(results.found, REGRETS, CENTRES):
+        old, new = bands.of(place, regret, centre), fresh.of(place, regret, centre)
+        np.testing.assert_allclose(old.centre, new.centre, rtol=1e-8)
+        np.testing.assert_allclose(old.lower, new.lower, rtol=1e-8)
+        assert old.known == new.known
+
+
+def test_statistics_of_other_runs_do_not_count(small, tmp_path):
+    import shutil
+
+    from restive.experiments.tables import read_statistics
+
+    _, where, _ = small
+    shutil.copytree(where, tmp_path / "copy")
+    text = (tmp_path / "copy" / "summary.json").read_text().replace('"rank": 1', '"rank": 7')
+    (tmp_path / "copy" / "summary.json").write_text(text)
+    results = load_results(tmp_path / "copy", partial=True)
+    assert any(e.rank == 7 for e in read_statistics(results, tmp_path / "copy").summary.entries)
+    (tmp_path / "copy" / "cells/01-drawn/thompson/400-1.json").unlink()
+    results = load_results(tmp_path / "copy", partial=True)
+    assert all(e.rank != 7 for e in read_statistics(results, tmp_path / "copy").summary.entries)
+
+
+def test_a_deeply_nested_log_or_cell_is_passed_over(small, tmp_path):
+    import shutil
+
+    _, where, _ = small
+    shutil.copytree(where, tmp_path / "copy")
+    deep = b"[" * 100_000
+    with open(tmp_path / "copy" / "log.jsonl", "ab") as log:
+        log.write(deep + b"\n")
+    (tmp_path / "copy" / "cells/01-drawn/thompson/400-3.json").write_bytes(deep)
+    found = load_results(tmp_path / "copy")
+    assert found.curves("drawn", "thompson", 400) is None
+    assert found.curves("one", "thompson", 400) is not None
+    (tmp_path / "copy" / "experiment.json").write_bytes(deep)
+    with pytest.raises(ProblemError, match="not an experiment's description"):
+        load_results(tmp_path / "copy")

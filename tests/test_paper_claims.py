@@ -37,9 +37,9 @@ ORDERS = cache(index_policies.all_orders)
 def verdict(name, cells=2):
     """The verdict on a claim from the first few of its cells, or with a minus the last ones."""
     (claim,) = (one for one in CLAIMS if one.name == name)
-    every = list(claim.experiment.cells(QUICK))
+    every = list(claim.measurement.cells(QUICK))
     some = every[:cells] if cells > 0 else every[cells:]
-    return claim.judge(QUICK, [claim.experiment.measure(cell) for cell in some]).verdict
+    return claim.judge(QUICK, [claim.measurement.measure(cell) for cell in some]).verdict
 
 
 def changed(monkeypatch, module, name, factor):
@@ -137,8 +137,8 @@ def test_a_constant_tampered_with_makes_a_verdict_fail(case, monkeypatch):
 )  # fmt: skip
 def test_what_is_known_to_be_false_fails_with_a_counterexample(name):
     (claim,) = (one for one in CLAIMS if one.name == name)
-    some = list(claim.experiment.cells(QUICK))[-2:]
-    found = claim.judge(QUICK, [claim.experiment.measure(cell) for cell in some])
+    some = list(claim.measurement.cells(QUICK))[-2:]
+    found = claim.judge(QUICK, [claim.measurement.measure(cell) for cell in some])
     assert (found.verdict, claim.expected) == ("fails", "fails")
     assert found.note.startswith("Counterexample")
 
@@ -301,7 +301,7 @@ def test_random_bandits_for_diameters_have_arms_of_two_states_or_more():
 
 
 def test_every_claim_is_listed_once():
-    from restive.paper.claim import appendix
+    from restive.paper.claims import appendix
 
     modules = (appendix, colored, diameters, examples, index_policies, mixing, rates, remarks,
                special)  # fmt: skip

@@ -9,8 +9,8 @@ import pytest
 
 import synthetic_results
 from restive import problems
+from restive.experiments.bands import Bands
 from restive.experiments.summary import summarize
-from restive.report.comparison.curves import Bands
 from restive.report.comparison.page import experiment_page
 
 EVIL = "<script>window.hit=1</script>\"'<img src=x onerror=window.hit=1>"

@@ -12,10 +12,10 @@ import pytest
 
 import synthetic_results
 from restive import problems
+from restive.experiments.bands import Bands
 from restive.experiments.summary import exponent, summarize
 from restive.report.comparison import facts as facts
 from restive.report.comparison import words as words
-from restive.report.comparison.curves import Bands
 from restive.report.comparison.figures import regret_figure
 from restive.report.comparison.markdown import experiment_markdown
 from restive.report.comparison.page import experiment_page
@@ -58,8 +58,8 @@ def page_of(found):
 
 
 def named(found, **names):
-    entrants = [{"label": k, "name": names.get(k, k), "options": {}} for k in found.learners]
-    return replace(found, provenance={**found.provenance, "learners": entrants})
+    participants = [{"label": k, "name": names.get(k, k), "options": {}} for k in found.learners]
+    return replace(found, provenance={**found.provenance, "learners": participants})
 
 
 def test_a_yardstick_under_another_label_cannot_win():

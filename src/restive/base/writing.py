@@ -10,7 +10,7 @@ from secrets import token_hex
 
 __all__ = ["DRAFTS", "new_file", "write_bytes", "write_text"]
 
-DRAFTS = ".*.draft*"  # pattern of the names of files that are being written
+DRAFTS = ".*.draft"  # pattern of the names of files that are being written
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def new_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     ['note.txt']
     """
     target = Path(path)
-    draft = target.with_name(f".{target.stem}.{os.getpid()}-{token_hex(4)}.draft{target.suffix}")
+    draft = target.with_name(f".{target.name}.{os.getpid()}-{token_hex(4)}.draft")
     try:
         yield draft
         with open(draft, "rb+") as stream:

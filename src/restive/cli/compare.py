@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -78,9 +79,9 @@ def compare(
         results = experiment.run(
             out, workers=workers, backend=backend, address=address, watcher=watcher
         )
-    from restive.experiments.summary import summarize
+    from restive.experiments.tables import read_statistics
 
-    summary = summarize(results)
+    summary = read_statistics(results, Path(out)).summary
     if json:
         _print_json({"directory": out, **summary.to_dict(), "failures": _failures(results)})
     else:
@@ -115,7 +116,7 @@ def _given(
 ) -> dict[str, Any]:
     """The parts of an experiment that are given as options, as numbers and lists."""
     from restive.cli.numbers import read_probability
-    from restive.experiments.spec import read_steps
+    from restive.experiments.experiment import read_steps
 
     found: dict[str, Any] = {}
     if learners:
@@ -149,15 +150,16 @@ def _named_as_options(given: Collection[str]) -> Iterator[None]:
 
 
 def _experiment(files: list[str], given: dict[str, Any], command: str) -> Experiment:
-    from restive.experiments.file import experiment_from, is_experiment, load_experiment
+    from restive.experiments.files import experiment_from, experiment_in
 
-    described = [file for file in files if is_experiment(file)]
+    described = {file: fields for file in files if (fields := experiment_in(file)) is not None}
     if described and len(files) > 1:
         remedy = "Give one experiment file alone, or problem files only."
-        fault = Fault(described[0], "an experiment file beside others", "", remedy)
+        fault = Fault(next(iter(described)), "an experiment file beside others", "", remedy)
         raise ProblemError([fault])
     if described:
-        return load_experiment(files[0], **given, command=command)
+        fields = described[files[0]]
+        return experiment_from({**fields, **given, "command": command}, Path(files[0]).parent)
     return experiment_from({"problems": files, **given, "command": command})
 
 

@@ -70,8 +70,7 @@ def write_figure(plan: Plan, path: str) -> None:
     """Draw the policy into ``path``."""
     from restive.report import policy_figure
 
-    with new_file(path) as draft:
-        policy_figure(plan, draft)
+    policy_figure(plan, path)
 
 
 def write_policy(plan: Plan, path: str) -> None:

@@ -14,7 +14,7 @@ from restive.base.errors import Fault, ProblemError
 from restive.cli import Json, _print_json, app
 
 if TYPE_CHECKING:
-    from restive.paper.claim import Claim, Outcome
+    from restive.paper.claim import Claim, Judgement
     from restive.paper.running import Progress
 
 
@@ -62,14 +62,14 @@ def paper(
         raise typer.Exit(1)
 
 
-def _run(claims: tuple[Claim, ...], quick: bool, workers: int) -> tuple[list[Outcome], bool]:
+def _run(claims: tuple[Claim, ...], quick: bool, workers: int) -> tuple[list[Judgement], bool]:
     """Outcomes in the order of the claims, and whether the run was interrupted."""
     from restive.cli.warming import announce
     from restive.paper.claim import Scale
     from restive.paper.running import run_claims
 
     announce("paper")
-    found: list[Outcome] = []
+    found: list[Judgement] = []
     interrupted = False
     with _watching(len(claims)) as watch:
         try:
@@ -99,7 +99,7 @@ class _Watch:
             share = progress.done / progress.cells
             self.status.update(f"running the paper: {share:.0%}{self.left}; Ctrl-C stops")
 
-    def tell(self, one: Outcome, done: int) -> None:
+    def tell(self, one: Judgement, done: int) -> None:
         from rich.text import Text
 
         words = f"{done} of {self.claims}{'' if self.status else self.left}"

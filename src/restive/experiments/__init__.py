@@ -6,14 +6,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from restive.experiments.results import Curves, Results, load_results
-    from restive.experiments.spec import Entrant, Experiment, compare
+    from restive.experiments.experiment import Experiment, Participant, compare
+    from restive.experiments.reading import load_results
+    from restive.experiments.results import Curves, Results
     from restive.experiments.summary import Summary, summarize
 
 __all__ = [
     "Curves",
-    "Entrant",
     "Experiment",
+    "Participant",
     "Results",
     "Summary",
     "compare",
@@ -23,12 +24,12 @@ __all__ = [
 
 _HOMES = {
     "Curves": "results",
-    "Entrant": "spec",
-    "Experiment": "spec",
+    "Participant": "participants",
+    "Experiment": "experiment",
     "Results": "results",
     "Summary": "summary",
-    "compare": "spec",
-    "load_results": "results",
+    "compare": "experiment",
+    "load_results": "reading",
     "summarize": "summary",
 }
 

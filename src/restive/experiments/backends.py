@@ -10,12 +10,12 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from time import sleep
 from typing import Any
 
 from restive.base.errors import Fault, ProblemError
-from restive.experiments.cells import Job, Outcome, run_batch, run_job
 
 __all__ = ["BACKENDS", "Pool", "check_backend", "opened"]
 
@@ -24,18 +24,19 @@ PACKAGES = {"dask": ("dask", "distributed"), "ray": ("ray",)}
 
 ANSWER = 10  # seconds that a cluster has to answer
 
-Batches = Iterator[list[Job]]
+Batches = Iterator[list[Any]]
+Work = Callable[[list[Any]], list[Any]]  # of a batch; defined at the top of a module
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Workers that take batches of jobs and give back outcomes in the order they finish.
+    """Workers that take batches of jobs and give back results in the order they finish.
 
-    An exception that ``run`` raises means that workers were lost, since jobs report their own.
+    An exception that ``run`` raises means that workers were lost, where jobs report their own.
     """
 
     workers: int
-    run: Callable[[Batches], Iterator[list[Outcome]]]
+    run: Callable[[Batches], Iterator[list[Any]]]
 
 
 def check_backend(backend: str, address: str, workers: int | None) -> list[Fault]:
@@ -61,23 +62,28 @@ def check_backend(backend: str, address: str, workers: int | None) -> list[Fault
 
 
 @contextmanager
-def opened(backend: str, address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
-    """A pool on one of the BACKENDS, with no more workers of its own than there are jobs."""
+def opened(
+    work: Work, backend: str, address: str, workers: int | None, jobs: int
+) -> Iterator[Pool]:
+    """A pool on one of the BACKENDS, with no more workers of its own than there are jobs.
+
+    work: what workers do with a batch; they do it on one thread, the other cores are busy.
+    """
     if faults := check_backend(backend, address, workers):
         raise ProblemError(faults)
     start = {"local": _local, "dask": _dask, "ray": _ray}[backend]
-    with warnings.catch_warnings(), start(address, workers, max(jobs, 1)) as pool:
+    with warnings.catch_warnings(), start(work, address, workers, max(jobs, 1)) as pool:
         # after an interrupt this is what the user asked for
         warnings.filterwarnings("ignore", ".*tasks which were still being processed", UserWarning)
         yield pool
 
 
 @contextmanager
-def _local(address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
+def _local(work: Work, address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
     count = min(workers or _cores(), jobs)
     if count == 1:
         with _single_threaded():
-            yield Pool(1, lambda batches: ([run_job(job)] for batch in batches for job in batch))
+            yield Pool(1, lambda batches: (work([job]) for batch in batches for job in batch))
         return
     from joblib import parallel_config
 
@@ -86,14 +92,14 @@ def _local(address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
         "loky", n_jobs=count, inner_max_num_threads=1, initializer=_as_worker, initargs=parent
     ):
         try:
-            yield Pool(count, _joblib)
+            yield Pool(count, partial(_joblib, work))
         except BaseException:
             _kill_local_workers()  # they would go on with cells that nobody waits for
             raise
 
 
 @contextmanager
-def _dask(address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
+def _dask(work: Work, address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
     """An existing cluster, or without an address one of its own on this machine."""
     from distributed import Client, LocalCluster
     from joblib import parallel_config
@@ -112,11 +118,11 @@ def _dask(address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
             client.wait_for_workers(1, timeout=ANSWER)
         threads = sum(client.nthreads().values())
         stack.enter_context(parallel_config("dask", n_jobs=-1, client=client))
-        yield Pool(threads, _joblib)
+        yield Pool(threads, partial(_joblib, work))
 
 
 @contextmanager
-def _ray(address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
+def _ray(work: Work, address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
     """An existing cluster, or without an address one of its own on this machine."""
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # keeps a warning away
     import ray
@@ -133,7 +139,7 @@ def _ray(address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
     try:
         count = min(workers or int(ray.cluster_resources().get("CPU", 1)), jobs)
         with parallel_config("restive-ray", n_jobs=count):
-            yield Pool(count, _joblib)
+            yield Pool(count, partial(_joblib, work))
     finally:
         ray.shutdown()
 
@@ -150,12 +156,17 @@ def _register_ray() -> None:
     register_parallel_backend("restive-ray", Streaming)
 
 
-def _joblib(batches: Batches) -> Iterator[list[Outcome]]:
+def _joblib(work: Work, batches: Batches) -> Iterator[list[Any]]:
     from joblib import Parallel, delayed
 
-    work = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
-    found: Iterator[list[Outcome]] = work(delayed(run_batch)(batch) for batch in batches)
-    return found
+    pool = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
+    results: Iterator[list[Any]] = pool(delayed(_on_one_thread)(work, batch) for batch in batches)
+    return results
+
+
+def _on_one_thread(work: Work, batch: list[Any]) -> list[Any]:
+    os.environ["RESTIVE_THREADS"] = "1"
+    return work(batch)
 
 
 def _as_worker(parent: int) -> None:
@@ -202,6 +213,4 @@ def _kill_local_workers() -> None:
 
 
 def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import traceback
 from collections.abc import Mapping, Sequence
@@ -17,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from restive.base.errors import Fault, ProblemError, RestiveError, TooLargeError
-from restive.experiments.entrants import Entrant
+from restive.experiments.participants import Participant
 from restive.model.bandit import Bandit
 from restive.planning import Plan, forecast, plan
 from restive.simulation import BanditWorld, play
 
-__all__ = ["SOURCES", "Cell", "Job", "Outcome", "run_batch", "run_job", "versions", "yardstick"]
+__all__ = ["SOURCES", "Cell", "CellOutcome", "Job", "run_batch", "run_job", "versions", "yardstick"]
 
 TOLERANCES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 PATIENCE = 20.0  # seconds that the plan behind the regret may take by its forecast
@@ -54,13 +53,13 @@ class Job:
 
     cell: Cell
     bandit: Bandit
-    entrant: Entrant | None  # None: plan the problem
+    participant: Participant | None  # None: plan the problem
     seed: int
     delta: float
     versions: Mapping[str, str]
 
 
-class Outcome(NamedTuple):
+class CellOutcome(NamedTuple):
     """What a job came to.
 
     failure: one line about the exception that the learner raised, empty if all went well; other
@@ -104,25 +103,24 @@ def _version(package: str) -> str:
         return "unknown"
 
 
-def run_batch(jobs: Sequence[Job]) -> list[Outcome]:
-    """Run jobs in a worker, on one thread: the other cores are busy with other cells."""
-    os.environ["RESTIVE_THREADS"] = "1"
+def run_batch(jobs: Sequence[Job]) -> list[CellOutcome]:
+    """Run jobs one after the other."""
     return [run_job(job) for job in jobs]
 
 
-def run_job(job: Job) -> Outcome:
+def run_job(job: Job) -> CellOutcome:
     """Run one job; what it raises comes back as text, so that it cannot be lost on the way."""
     spent: dict[str, Any] = {"host": platform.node()}
     try:
         _check_versions(job.versions)
-        run = _planned(job) if job.entrant is None else _played(job, job.entrant)
+        run = _planned(job) if job.participant is None else _played(job, job.participant)
     except _LearnerError as failed:
         cause = failed.__cause__ or failed
         text = "".join(traceback.format_exception(cause))
-        return Outcome(job.cell, {}, spent, text, _line(cause))
+        return CellOutcome(job.cell, {}, spent, text, _line(cause))
     except Exception:
-        return Outcome(job.cell, {}, spent, traceback.format_exc())
-    return Outcome(job.cell, run[0], spent | run[1])
+        return CellOutcome(job.cell, {}, spent, traceback.format_exc())
+    return CellOutcome(job.cell, run[0], spent | run[1])
 
 
 def _planned(job: Job) -> tuple[dict[str, Any], dict[str, float]]:
@@ -135,7 +133,7 @@ def _planned(job: Job) -> tuple[dict[str, Any], dict[str, float]]:
     return found, {"seconds": perf_counter() - began}
 
 
-def _played(job: Job, entrant: Entrant) -> tuple[dict[str, Any], dict[str, float]]:
+def _played(job: Job, participant: Participant) -> tuple[dict[str, Any], dict[str, float]]:
     best, _ = yardstick(job.bandit)
     began, cell = perf_counter(), job.cell
     shared = (cell.problem, cell.horizon, cell.run)
@@ -143,12 +141,12 @@ def _played(job: Job, entrant: Entrant) -> tuple[dict[str, Any], dict[str, float
     world = BanditWorld(job.bandit, _seeds(job.seed, "world", *shared))
     building = True
     try:
-        with entrant.at_home():
-            learner = entrant.build(job.bandit, cell.horizon, job.delta, luck)
+        with participant.importing():
+            learner = participant.build(job.bandit, cell.horizon, job.delta, luck)
             building = False
             run = play(learner, world, cell.horizon, plan=best)
     except (Exception, SystemExit) as error:
-        if not _refusal(error, entrant, building):
+        if not _refusal(error, participant, building):
             raise _LearnerError from error
         words = (str(error).splitlines() or [type(error).__name__])[0]
         return {"refused": words}, {"seconds": perf_counter() - began}
@@ -163,13 +161,13 @@ def _played(job: Job, entrant: Entrant) -> tuple[dict[str, Any], dict[str, float
     return found, spent
 
 
-def _refusal(error: BaseException, entrant: Entrant, building: bool) -> bool:
+def _refusal(error: BaseException, participant: Participant, building: bool) -> bool:
     """Whether the learner says by it that it cannot play this; anything else is a failure.
 
     Our own learners may find out while they play. A bare ArithmeticError is theirs too: an arm
     mixes too slowly to count its steps. Its subclasses, such as OverflowError, are accidents.
     """
-    if entrant.own:
+    if participant.own:
         return building and isinstance(error, ProblemError | TooLargeError)
     return isinstance(error, RestiveError) or type(error) is ArithmeticError
 

@@ -57,6 +57,18 @@ class Comparison:
             "p_value": plain(self.p_value), "corrected_p_value": plain(self.corrected),
         }  # fmt: skip
 
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Comparison:
+        """What ``to_dict`` wrote."""
+        p_value, corrected = (
+            nan if content[key] is None else float(content[key])
+            for key in ("p_value", "corrected_p_value")
+        )
+        return cls(
+            content["problem"], content["horizon"], content["learner"], content["against"],
+            Interval.from_dict(content["difference"]), p_value, corrected,
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Ratio:

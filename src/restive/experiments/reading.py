@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from restive.base.documents import canonical_json
 from restive.base.errors import Fault, ProblemError
 from restive.experiments.cells import PLAN, Cell
-from restive.experiments.layout import Layout, read_cell
+from restive.experiments.directory import Directory, read_cell
 from restive.experiments.results import Curves, Failure, Place, Results
-from restive.experiments.spec import canonical
 from restive.experiments.store import (
-    keys_of,
+    CellKeys,
     log_lines,
     logged_cells,
     logged_failures,
@@ -26,19 +26,25 @@ from restive.model.bandit import Bandit
 from restive.model.schema import bandit_from
 from restive.simulation.scoring import marks
 
-__all__ = ["read_results"]
+__all__ = ["load_results"]
 
 Found = Mapping[str, Any]  # one cell's result
 
 
-def read_results(directory: Path, partial: bool) -> Results:
-    """See ``results.load_results``."""
-    spec = read_description(directory)
+def load_results(directory: str | Path, *, partial: bool = False) -> Results:
+    """Read what ``restive compare`` left in a directory, finished or not.
+
+    Without ``partial``, a learner with runs missing has no curves. With it, curves hold the first
+    runs that all learners of that problem and horizon have finished. One with failed runs has none
+    either way; it is among the failures.
+    """
+    root = Path(directory)
+    spec = read_description(root)
     if spec is None:
         remedy = "Give the directory that restive compare wrote."
         message = "not a results directory: there is no experiment.json"
-        raise ProblemError([Fault(str(directory), message, "", remedy)])
-    return _Reader(directory, spec).results(partial)
+        raise ProblemError([Fault(str(root), message, "", remedy)])
+    return _Reader(root, spec).results(partial)
 
 
 class _Reader:
@@ -46,10 +52,10 @@ class _Reader:
         self.spec = spec
         self.problems = tuple(problem["name"] for problem in spec["problems"])
         self.learners = tuple(learner["label"] for learner in spec["learners"])
-        self.layout = Layout(directory, self.problems)
-        self._keys = keys_of(spec)
-        self._spent = dict(logged_cells(self.layout.log))
-        self._failed = logged_failures(self.layout.log)
+        self.directory = Directory(directory, self.problems)
+        self._keys = CellKeys(spec)
+        self._spent = dict(logged_cells(self.directory.log))
+        self._failed = logged_failures(self.directory.log)
         self.bandits = {
             problem["name"]: bandit_from(problem["problem"], problem["name"])
             for problem in spec["problems"]
@@ -85,7 +91,7 @@ class _Reader:
         )  # fmt: skip
 
     def _read(self, cell: Cell) -> dict[str, Any] | None:
-        found = read_cell(self.layout.cell(cell), self._keys(cell), cell)
+        found = read_cell(self.directory.cell(cell), self._keys.of(cell), cell)
         return found if isinstance(found, dict) else None
 
     def _runs(self, problem: str, learner: str, horizon: int) -> list[Found]:
@@ -140,8 +146,8 @@ class _Reader:
         )
 
     def _provenance(self) -> dict[str, Any]:
-        starts = [entry for entry in log_lines(self.layout.log) if entry.get("event") == "start"]
-        ends = [entry for entry in log_lines(self.layout.log) if entry.get("event") == "end"]
+        starts = [entry for entry in log_lines(self.directory.log) if entry.get("event") == "start"]
+        ends = [entry for entry in log_lines(self.directory.log) if entry.get("event") == "end"]
         return {
             "versions": dict(self.spec["versions"]),
             "seed": self.spec["seed"],
@@ -161,7 +167,7 @@ class _Reader:
         }  # fmt: skip
 
     def _command(self) -> str:
-        commands = [e.get("command", "") for e in log_lines(self.layout.log)]
+        commands = [e.get("command", "") for e in log_lines(self.directory.log)]
         return next((command for command in reversed(commands) if command), "")
 
 
@@ -179,4 +185,4 @@ def _distinct(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _hash(spec: Mapping[str, Any]) -> str:
     from hashlib import sha256
 
-    return sha256(canonical(spec)).hexdigest()
+    return sha256(canonical_json(spec)).hexdigest()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from restive.model.bandit import Bandit
 
-__all__ = ["Curves", "Failure", "Place", "Results", "load_results"]
+__all__ = ["Curves", "Failure", "Place", "Results"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -80,15 +79,3 @@ class Results:
         wanted = len(self.problems) * len(self.learners) * len(self.horizons)
         done = sum(len(curves.seconds) == self.runs for curves in self.found.values())
         return done + len(self.refusals) == wanted
-
-
-def load_results(directory: str | Path, *, partial: bool = False) -> Results:
-    """Read what ``restive compare`` left in a directory, finished or not.
-
-    Without ``partial``, a learner with runs missing has no curves. With it, curves hold the first
-    runs that all learners of that problem and horizon have finished. One with failed runs has none
-    either way; it is among the failures.
-    """
-    from restive.experiments.reading import read_results
-
-    return read_results(Path(directory), partial)

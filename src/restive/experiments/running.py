@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from restive.base.errors import ProblemError, RestiveError
 from restive.experiments.backends import Pool, check_backend, opened
-from restive.experiments.cells import PLAN, Cell, Job, Outcome
-from restive.experiments.derived import write_derived
+from restive.experiments.cells import PLAN, Cell, CellOutcome, Job, run_batch
+from restive.experiments.directory import OTHER
 from restive.experiments.progress import Pace, Watcher, batches
-from restive.experiments.results import Results, load_results
-from restive.experiments.spec import Experiment
+from restive.experiments.reading import load_results
+from restive.experiments.results import Results
 from restive.experiments.store import Store, cells_of, logged_cells
+from restive.experiments.tables import write_statistics
+
+if TYPE_CHECKING:
+    from restive.experiments.experiment import Experiment
 
 __all__ = ["run_experiment"]
 
@@ -41,14 +47,14 @@ def run_experiment(
         missing = _missing(store, watcher)
         if missing:
             store.forget_derived()
-            with opened(backend, address, workers, len(missing)) as pool:
+            with opened(run_batch, backend, address, workers, len(missing)) as pool:
                 store.log_start(backend=backend, workers=pool.workers)
                 _Campaign(store, watcher, pool, missing).run()
             store.log("end")
         results = load_results(directory)
-        write_derived(results, store.layout)
+        write_statistics(results, store.directory)
     if results.failures and silent:
-        _warn(results, store.layout.log)
+        _warn(results, store.directory.log)
     return results
 
 
@@ -62,17 +68,29 @@ def _warn(results: Results, log: Path) -> None:
 
 
 def _missing(store: Store, watcher: Watcher) -> dict[Cell, Job]:
-    """Jobs that are still to be done; damaged files are among them, and are told of."""
-    missing = {}
+    """Jobs that are still to be done; damaged and outdated files are among them, and told of."""
+    missing: dict[Cell, Job] = {}
+    outdated: Counter[str] = Counter()
+    kept = 0
     for job in cells_of(store.experiment):
-        found = store.find(job.cell)
-        if isinstance(found, str):
-            path = store.layout.cell(job.cell)
-            watcher.notice(f"{path} {found}; it is run again.")
+        result = store.find(job.cell)
+        if isinstance(result, dict):
+            kept += job.cell.learner != PLAN
+            continue
+        missing[job.cell] = job
+        if isinstance(result, str):
+            path = store.directory.cell(job.cell)
             path.unlink()
-            store.log("damaged", cell=path.name, what=found)
-        if not isinstance(found, dict):
-            missing[job.cell] = job
+            store.log("damaged", cell=path.name, what=result)
+            if result == OTHER:
+                outdated[job.cell.learner] += 1
+            else:
+                watcher.notice(f"{path} {result}; it is run again.")
+    for learner, count in outdated.items():
+        runs = f"its {count} runs are" if count > 1 else "its run is"
+        watcher.notice(f"{learner or 'a plan'} has changed: {runs} run again.")
+    if kept and store.extended:
+        watcher.notice(f"{kept} of {store.experiment.cells} runs are there already and are kept.")
     return missing
 
 
@@ -85,7 +103,7 @@ class _Campaign:
         self.store, self.watcher, self.pool, self.missing = store, watcher, pool, missing
         self.pace = Pace(missing)
         self.told: set[tuple[tuple[str, str, int], str]] = set()
-        for cell, entry in logged_cells(store.layout.log):  # what earlier cells took
+        for cell, entry in logged_cells(store.directory.log):  # what earlier cells took
             self.pace.add(cell, entry.get("seconds", 0.0))
 
     def run(self) -> None:
@@ -114,11 +132,11 @@ class _Campaign:
                     self._keep(outcome)
         return None
 
-    def _keep(self, outcome: Outcome) -> None:
+    def _keep(self, outcome: CellOutcome) -> None:
         if outcome.error:
             self.store.log_failure(outcome)
             if not outcome.failure:
-                raise _error(outcome, self.store.layout.log)
+                raise _error(outcome, self.store.directory.log)
             self._tell_failure(outcome)
         else:
             self.store.keep(outcome)
@@ -127,7 +145,7 @@ class _Campaign:
         self.pace.done(outcome.cell)
         self._report(self.watcher.finished)
 
-    def _tell_failure(self, outcome: Outcome) -> None:
+    def _tell_failure(self, outcome: CellOutcome) -> None:
         """At once, but one like it on the same problem only once."""
         cell = outcome.cell
         if (cell.place, outcome.failure) not in self.told:
@@ -150,7 +168,9 @@ class _Campaign:
         self.watcher.notice(f"a worker was lost ({type(lost).__name__}); its cells are run again.")
 
 
-def _guarded(results: Iterator[list[Outcome]]) -> Generator[list[Outcome] | Exception, None, None]:
+def _guarded(
+    results: Iterator[list[CellOutcome]],
+) -> Generator[list[CellOutcome] | Exception, None, None]:
     """What a pool raises becomes its last item, apart from what is done with the others."""
     try:
         yield from results
@@ -158,7 +178,7 @@ def _guarded(results: Iterator[list[Outcome]]) -> Generator[list[Outcome] | Exce
         yield error
 
 
-def _error(outcome: Outcome, log: Path) -> RestiveError:
+def _error(outcome: CellOutcome, log: Path) -> RestiveError:
     """For what no learner did: workers of other versions, or a bug here."""
     cell, last = outcome.cell, outcome.error.strip().splitlines()[-1]
     who = "the plan" if cell.learner == PLAN else cell.learner

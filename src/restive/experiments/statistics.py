@@ -7,6 +7,7 @@ docs/statistics.md says what is computed, docs/decisions/0008 why.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite, nan
@@ -62,6 +63,15 @@ class Interval:
             "value": plain(self.value), "lower": plain(self.lower), "upper": plain(self.upper)
         }  # fmt: skip
         return found | ({"reason": self.reason} if self.reason else {})
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Interval:
+        """What ``to_dict`` wrote."""
+        value, lower, upper = (
+            nan if content[key] is None else float(content[key])
+            for key in ("value", "lower", "upper")
+        )
+        return cls(value, lower, upper, reason=content.get("reason", ""))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,20 +10,23 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from restive.base.documents import canonical_json, read_json
 from restive.base.errors import Fault, ProblemError
 from restive.base.words import shown
-from restive.experiments.cells import PLAN, SOURCES, Cell, Job, Outcome, versions
-from restive.experiments.layout import Layout, read_cell, whole, write_cell, writing
+from restive.experiments.cells import PLAN, SOURCES, Cell, CellOutcome, Job, versions
+from restive.experiments.directory import Directory, read_cell, whole, write_cell, writing
 from restive.experiments.lock import alone
-from restive.experiments.spec import Experiment, canonical
+
+if TYPE_CHECKING:
+    from restive.experiments.experiment import Experiment
 
 __all__ = [
+    "CellKeys",
     "Store",
     "cells_of",
     "described",
-    "keys_of",
     "log_lines",
     "logged_cells",
     "logged_failures",
@@ -39,44 +42,46 @@ class Store:
     """The directory of an experiment, held by this process alone while it is open."""
 
     def __init__(self, directory: Path, experiment: Experiment) -> None:
-        self.layout = Layout(directory, [problem.name for problem in experiment.problems])
+        self.directory = Directory(directory, [problem.name for problem in experiment.problems])
         self.experiment = experiment
-        self._keys = keys_of(described(experiment))
+        self._keys = CellKeys(described(experiment))
+        self.extended = False  # beyond what the directory held when it was taken
 
     @contextmanager
     def held(self) -> Iterator[None]:
         """Take the directory, make it this experiment's, and give it back in the end."""
-        root = self.layout.root
+        root = self.directory.root
         _check_folder(root)
         with writing(root):
             root.mkdir(parents=True, exist_ok=True)
-        with alone(self.layout.lock):
+        with alone(self.directory.lock):
             self._claim()
-            for draft in list(self.layout.drafts()):
+            for draft in list(self.directory.drafts()):
                 with writing(draft):
                     draft.unlink(missing_ok=True)
             yield
 
     def _claim(self) -> None:
         wanted = described(self.experiment)
-        present = read_description(self.layout.root)
+        present = read_description(self.directory.root)
         if present is not None:
-            check_same(present, wanted, self.layout.root)
+            check_extension(present, wanted, self.directory.root)
+            self.extended = present != wanted
         if present != wanted:
-            with whole(self.layout.experiment) as draft:
-                draft.write_bytes(canonical(wanted))
+            with whole(self.directory.experiment) as draft:
+                draft.write_bytes(canonical_json(wanted))
 
     def find(self, cell: Cell) -> dict[str, Any] | str | None:
         """The result of a cell; None if it is missing, words if its file is damaged."""
-        return read_cell(self.layout.cell(cell), self._keys(cell), cell)
+        return read_cell(self.directory.cell(cell), self._keys.of(cell), cell)
 
-    def keep(self, outcome: Outcome) -> None:
+    def keep(self, outcome: CellOutcome) -> None:
         """Log a finished cell, then keep its result: in this order no cell lacks its time."""
         cell = outcome.cell
         self.log("cell", cell=list(cell), **outcome.spent)
-        write_cell(self.layout.cell(cell), self._keys(cell), cell, outcome.result)
+        write_cell(self.directory.cell(cell), self._keys.of(cell), cell, outcome.result)
 
-    def log_failure(self, outcome: Outcome) -> None:
+    def log_failure(self, outcome: CellOutcome) -> None:
         """Log what a cell raised; it stays missing, so that it is tried again."""
         error = outcome.failure or outcome.error.strip().splitlines()[-1]
         self.log("failed", cell=list(outcome.cell), error=error, traceback=outcome.error)
@@ -84,7 +89,7 @@ class Store:
     def log(self, event: str, **facts: Any) -> None:
         """Append a line to the log, after whatever a killed process left of its last one."""
         entry = {"event": event, "at": datetime.now(UTC).isoformat(timespec="seconds"), **facts}
-        with writing(self.layout.log), open(self.layout.log, "ab+") as stream:
+        with writing(self.directory.log), open(self.directory.log, "ab+") as stream:
             if stream.tell() and not _ends_line(stream):
                 stream.write(b"\n")
             stream.write(json.dumps(entry).encode() + b"\n")
@@ -101,7 +106,7 @@ class Store:
 
     def forget_derived(self) -> None:
         """Remove what was computed from cells of which there will now be more."""
-        for path in (self.layout.curves, self.layout.summary):
+        for path in (self.directory.curves, self.directory.summary):
             with writing(path):
                 path.unlink(missing_ok=True)
 
@@ -115,15 +120,15 @@ def read_description(directory: Path) -> dict[str, Any] | None:
     """The experiment.json of a directory; None if there is none."""
     path = directory / "experiment.json"
     try:
-        found = json.loads(path.read_bytes())
+        description = read_json(path.read_bytes())
     except FileNotFoundError:
         return None
     except ValueError:
-        found = None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        description = None
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
         remedy = "Give another directory; this one cannot be read."
         raise ProblemError([Fault(str(path), "not an experiment's description", "", remedy)])
-    return found
+    return description
 
 
 def cells_of(experiment: Experiment) -> Iterator[Job]:
@@ -134,42 +139,63 @@ def cells_of(experiment: Experiment) -> Iterator[Job]:
         yield Job(plan, problem.bandit, None, seed, delta, found)
         for horizon in experiment.horizons:
             for run in range(experiment.runs):
-                for entrant in experiment.learners:
-                    cell = Cell(problem.name, entrant.label, horizon, run)
-                    yield Job(cell, problem.bandit, entrant, seed, delta, found)
+                for participant in experiment.learners:
+                    cell = Cell(problem.name, participant.label, horizon, run)
+                    yield Job(cell, problem.bandit, participant, seed, delta, found)
 
 
-class keys_of:  # noqa: N801  (used as a function of a description)
+class CellKeys:
     """Hash of everything a cell's result follows from, by cell."""
 
     def __init__(self, description: Mapping[str, Any]) -> None:
         shared = [description["seed"], description["delta"], description["versions"]]
-        self._shared = canonical(shared)
-        self._problems = {p["name"]: canonical(p["problem"]) for p in description["problems"]}
-        self._learners = {e["label"]: canonical(e) for e in description["learners"]}
+        self._shared = canonical_json(shared)
+        self._problems = {p["name"]: canonical_json(p["problem"]) for p in description["problems"]}
+        self._learners = {e["label"]: canonical_json(e) for e in description["learners"]}
 
-    def __call__(self, cell: Cell) -> str:
+    def of(self, cell: Cell) -> str:
         parts = (self._shared, self._problems[cell.problem], self._learners.get(cell.learner, b""))
         return sha256(b"\0".join(parts) + repr(tuple(cell)).encode()).hexdigest()
 
 
-def check_same(present: Mapping[str, Any], wanted: Mapping[str, Any], root: Path) -> None:
-    """Refuse an experiment that is not the one in the directory, but for having more runs."""
+def check_extension(present: Mapping[str, Any], new: Mapping[str, Any], root: Path) -> None:
+    """Refuse an experiment that does not hold all of the one in the directory.
+
+    It may have more runs, horizons and learners, further problems after those that are there, and
+    a learner of the user's own may have changed: its runs are then run again.
+    """
     remedy = "Give another directory with --out, or go back to what it was."
     faults = []
-    for key in wanted:
-        if key == "runs":
-            if wanted[key] < present[key]:
-                message = f"fewer than the {present[key]} runs in {root}"
-                faults.append(Fault(key, message, str(wanted[key]), remedy))
-            continue
-        for path, old, new in _differences(key, present.get(key), wanted[key]):
-            message = f"differs from the experiment in {root}, which has {shown(old)}"
-            if path == f"versions.{SOURCES}":
-                message = f"{CHANGED}; {root} was made with those of hash {shown(old)}"
-            faults.append(Fault(path, message, shown(new), remedy))
+    if new["runs"] < present["runs"]:
+        message = f"fewer than the {present['runs']} runs in {root}"
+        faults.append(Fault("runs", message, str(new["runs"]), remedy))
+    for path, old, value in _conflicts(present, new):
+        message = f"differs from the experiment in {root}, which has {shown(old)}"
+        if path == f"versions.{SOURCES}":
+            message = f"{CHANGED}; {root} was made with those of hash {shown(old)}"
+        faults.append(Fault(path, message, shown(value), remedy))
     if faults:
         raise ProblemError(faults)
+
+
+def _conflicts(
+    present: Mapping[str, Any], new: Mapping[str, Any]
+) -> Iterator[tuple[str, Any, Any]]:
+    """Places where the new experiment contradicts the present one or leaves a part of it out."""
+    for key in new.keys() - {"runs", "problems", "learners", "horizons"}:
+        yield from _differences(key, present.get(key), new[key])
+    count = len(present["problems"])  # folders are numbered, so problems keep their places
+    yield from _differences("problems", present["problems"], new["problems"][:count])
+    if missing := [h for h in present["horizons"] if h not in new["horizons"]]:
+        yield "horizons", missing, new["horizons"]
+    labels = {learner["label"]: learner for learner in new["learners"]}
+    for learner in present["learners"]:
+        label = learner["label"]
+        if label not in labels:
+            yield "learners", label, list(labels)
+        else:
+            before, after = ({**one, "sha256": ""} for one in (learner, labels[label]))
+            yield from _differences(f"learners.{label}", before, after)
 
 
 def _differences(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
@@ -215,7 +241,7 @@ def log_lines(path: Path) -> Iterator[dict[str, Any]]:
         return
     for line in path.read_bytes().splitlines():
         try:
-            entry = json.loads(line)
+            entry = read_json(line)
         except ValueError:
             continue
         if isinstance(entry, dict):

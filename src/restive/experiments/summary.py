@@ -35,6 +35,7 @@ __all__ = [
     "Versus",
     "exponent",
     "summarize",
+    "summary_from",
     "yardsticks_in",
 ]
 
@@ -64,6 +65,10 @@ class Final:
 
     def to_dict(self) -> dict[str, Any]:
         return {"mean": self.mean.to_dict(), "median": self.median.to_dict()}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Final:
+        return cls(*(Interval.from_dict(content[key]) for key in ("mean", "median")))
 
 
 @dataclass(frozen=True)
@@ -113,6 +118,15 @@ class Versus:
         ratios = dict(zip(self.problems, found.pop("ratios"), strict=True))
         head = {"horizon": self.horizon, "learner": self.learner, "against": self.against}
         return head | found | {"ratios": ratios}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Versus:
+        ratios = tuple(nan if r is None else float(r) for r in content["ratios"].values())
+        interval = Interval.from_dict(content)
+        worst = -1 if np.isnan(ratios).any() or not ratios else int(np.argmax(ratios))
+        ratio = Ratio(interval, ratios, (0,) * len(ratios), worst)
+        problems = tuple(content["ratios"])
+        return cls(content["horizon"], content["learner"], content["against"], problems, ratio)
 
 
 @dataclass(frozen=True)
@@ -194,6 +208,30 @@ def summarize(
     return Summary(
         measure, LEVEL, tuple(entries), tuple(first), tuple(best), tuple(ratios), told, places
     )
+
+
+def summary_from(content: Mapping[str, Any], results: Results) -> Summary:
+    """The summary that ``to_dict`` wrote of these results, which know the seconds."""
+    entries = tuple(_entry_from(entry, results) for entry in content["entries"])
+    first, best = (
+        tuple(map(Comparison.from_dict, content[key])) for key in ("against_first", "against_best")
+    )
+    ratios = tuple(map(Versus.from_dict, content["ratios_to_first"]))
+    places = {(e.problem, e.learner, e.horizon): e for e in entries}
+    told = yardsticks_in(results)
+    return Summary(content["measure"], content["level"], entries, first, best, ratios, told, places)
+
+
+def _entry_from(content: Mapping[str, Any], results: Results) -> Entry:
+    place = (content["problem"], content["learner"], content["horizon"])
+    if "refusal" in content:
+        return _refused(place, content["refusal"])
+    curves = results.found[place]
+    finals: dict[Measure, Final] = {name: Final.from_dict(content[name]) for name in MEASURES}
+    growth = Interval.from_dict(content["slope"])
+    times = _median(curves.seconds), _median(curves.planning_seconds)
+    episodes = _median(curves.episodes)
+    return Entry(*place, content["runs"], finals, growth, content["rank"], episodes, *times)
 
 
 def _found(results: Results, problem: str, horizon: int) -> dict[str, Curves]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["Claim", "Experiment", "Finding", "Outcome", "Scale", "Verdict", "judged"]
+__all__ = ["Claim", "Finding", "Judgement", "Measurement", "Scale", "Verdict", "judged"]
 
 Verdict = Literal["holds", "fails", "not decided"]
 
@@ -23,7 +23,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Experiment:
+class Measurement:
     """Independent pieces of work: ``measure`` of every cell, in any order, on any worker.
 
     A cell holds the seeds that its work depends on, so results do not depend on who does it.
@@ -59,13 +59,13 @@ class Claim:
     name: str
     place: str
     statement: str
-    experiment: Experiment
+    measurement: Measurement
     judge: Callable[[Scale, Sequence[Any]], Finding]
     expected: Verdict = "holds"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Judgement:
     """A claim with its finding."""
 
     claim: Claim

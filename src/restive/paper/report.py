@@ -13,7 +13,7 @@ from typing import Any
 from restive.base.errors import Fault, ProblemError
 from restive.base.writing import write_text
 from restive.paper.catalogue import CLAIMS
-from restive.paper.claim import Outcome
+from restive.paper.claim import Judgement
 
 __all__ = ["check_folder", "facts", "markdown", "page", "write_report"]
 
@@ -31,7 +31,7 @@ HEADS = ("claim", "place", "what it says", "what was run", "number", "criterion"
 
 
 def facts(
-    outcomes: Sequence[Outcome], *, version: str, quick: bool, interrupted: bool, only: str = ""
+    outcomes: Sequence[Judgement], *, version: str, quick: bool, interrupted: bool, only: str = ""
 ) -> dict[str, Any]:
     """The whole run for JSON; the same bytes for the same version, whatever the workers.
 

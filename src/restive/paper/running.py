@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
-from restive.paper.claim import Claim, Experiment, Outcome, Scale
+from restive.experiments.backends import opened
+from restive.paper.claim import Claim, Judgement, Measurement, Scale
 
 __all__ = ["Progress", "run_claims"]
 
@@ -29,13 +30,13 @@ def run_claims(
     *,
     workers: int = 1,
     progress: Callable[[Progress], None] | None = None,
-) -> Iterator[Outcome]:
+) -> Iterator[Judgement]:
     """The outcome of every claim, each as soon as all its cells are done.
 
     The shortest experiments come first, so that an interrupted run leaves as much as it can.
     One worker means this process. Closing the iterator stops the workers.
     """
-    experiments = {claim.experiment.name: claim.experiment for claim in claims}
+    experiments = {claim.measurement.name: claim.measurement for claim in claims}
     which = 1 if scale.quick else 0
     cells = {one.name: list(one.cells(scale)) for one in experiments.values()}
     order = sorted(experiments.values(), key=lambda one: one.seconds[which] * len(cells[one.name]))
@@ -48,8 +49,8 @@ def run_claims(
         if progress is not None:
             progress(clock.after(k + 1))
         if len(found[name]) == len(cells[name]):
-            ready = (claim for claim in claims if claim.experiment.name == name)
-            yield from (Outcome(claim, claim.judge(scale, found[name])) for claim in ready)
+            ready = (claim for claim in claims if claim.measurement.name == name)
+            yield from (Judgement(claim, claim.judge(scale, found[name])) for claim in ready)
 
 
 class _Clock:
@@ -64,37 +65,21 @@ class _Clock:
         return Progress(done, len(self.seconds), left)
 
 
-def _results(jobs: Sequence[tuple[Experiment, Any]], workers: int) -> Iterator[Any]:
+def _results(jobs: Sequence[tuple[Measurement, Any]], workers: int) -> Iterator[Any]:
     """What each job measured, in their order."""
-    if workers == 1 or len(jobs) <= 1:
-        for experiment, cell in jobs:
-            yield experiment.measure(cell)
-        return
-    from joblib import Parallel, delayed
-
-    pool = Parallel(n_jobs=workers, return_as="generator", batch_size=1)
-    results = pool(delayed(_work)(experiment.measure, cell) for experiment, cell in jobs)
-    try:
-        yield from results
-    except (KeyboardInterrupt, GeneratorExit):
-        _stop(results)
-        raise
-
-
-def _work(measure: Callable[[Any], Any], cell: Any) -> Any:
-    # an interrupt at the keyboard reaches all processes; this one leaves it to the first
-    with suppress(ValueError):  # not in the main thread
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return measure(cell)
+    batches = [[(k, measurement.measure, cell)] for k, (measurement, cell) in enumerate(jobs)]
+    ready: dict[int, Any] = {}
+    position = 0
+    with (
+        opened(_measure, "local", "", workers, len(jobs)) as pool,
+        closing(cast(Generator[Any, None, None], pool.run(iter(batches)))) as results,
+    ):
+        for k, result in chain.from_iterable(results):
+            ready[k] = result
+            while position in ready:
+                yield ready.pop(position)
+                position += 1
 
 
-def _stop(results: Any) -> None:
-    """End the workers at once instead of waiting for what they are at."""
-    import warnings
-
-    from joblib.externals.loky import get_reusable_executor
-
-    get_reusable_executor().shutdown(wait=False, kill_workers=True)
-    with warnings.catch_warnings(), suppress(Exception):
-        warnings.simplefilter("ignore")  # joblib's words about unfinished work
-        results.close()
+def _measure(batch: list[tuple[int, Callable[[Any], Any], Any]]) -> list[tuple[int, Any]]:
+    return [(k, measure(cell)) for k, measure, cell in batch]

@@ -10,7 +10,7 @@ import numpy as np
 
 from restive import theory
 from restive.paper import criteria
-from restive.paper.claim import Claim, Experiment, Finding, Scale, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 
 __all__ = ["CLAIMS"]
 
@@ -33,7 +33,7 @@ def measure_terms(horizon: float) -> tuple[int, float]:
     return count, worst
 
 
-TERMS = Experiment("terms", _grid, measure_terms, (0.01, 0.01))
+TERMS = Measurement("terms", _grid, measure_terms, (0.01, 0.01))
 
 
 def judge_terms(scale: Scale, results: Sequence[Any]) -> Finding:

@@ -14,7 +14,7 @@ from restive.mdp.structured import Parameters, StructuredMDP
 from restive.paper import criteria
 from restive.paper.audits import Audited, audit_bandit, audit_mdp
 from restive.paper.cases import small_mdp
-from restive.paper.claim import Claim, Experiment, Finding, Scale, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 from restive.paper.estimates import most_failures
 from restive.planning.diameter import diameter
 from restive.simulation import StructuredWorld, play
@@ -67,7 +67,7 @@ def _per_color(world: StructuredWorld) -> Parameters:
     return Parameters(world.rewards[rows, actions], world.laws[rows, actions])
 
 
-THEOREM_4 = Experiment("theorem-4", _theorem_4, measure_regret, (3.0, 0.6))
+THEOREM_4 = Measurement("theorem-4", _theorem_4, measure_regret, (3.0, 0.6))
 
 
 def judge_theorem_4(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -99,7 +99,7 @@ def measure_audit(cell: tuple[str, int]) -> Audited:
     return audit_bandit(seed, steps) if kind == "bandit" else audit_mdp(seed, steps)
 
 
-AUDITS = Experiment("audits", _audits, measure_audit, (0.1, 0.1))
+AUDITS = Measurement("audits", _audits, measure_audit, (0.1, 0.1))
 
 
 def _ran(results: Sequence[Audited]) -> str:
@@ -147,7 +147,7 @@ def judge_episodes(scale: Scale, results: Sequence[Audited]) -> Finding:
     )
 
 
-_SETS = partial(Claim, place="Appendix, Failing Confidence Intervals", experiment=AUDITS)
+_SETS = partial(Claim, place="Appendix, Failing Confidence Intervals", measurement=AUDITS)
 CLAIMS = (
     Claim("theorem-4", "Section 6, Theorem 4",
           "Regret is at most 42 D_eps sqrt(B C_U T log(T/delta)) + eps (D_eps + 2) T.",

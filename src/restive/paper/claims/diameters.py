@@ -12,7 +12,7 @@ from restive import theory
 from restive.model.bandit import Arm, Bandit
 from restive.paper import criteria
 from restive.paper.cases import random_chain
-from restive.paper.claim import Claim, Experiment, Finding, Scale, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 from restive.planning.diameter import bandit_diameter
 from restive.problems import example1, example3
 
@@ -52,7 +52,7 @@ def measure_diameter(seed: int) -> list[dict[str, float]]:
     return found
 
 
-DIAMETERS = Experiment("diameters", _problems, measure_diameter, (0.4, 0.4))
+DIAMETERS = Measurement("diameters", _problems, measure_diameter, (0.4, 0.4))
 
 
 def judge_lemma(scale: Scale, results: Sequence[Any]) -> Finding:

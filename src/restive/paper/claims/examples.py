@@ -9,7 +9,7 @@ from typing import Any
 
 from restive.learners.fixed import PlanPolicy
 from restive.paper import criteria
-from restive.paper.claim import Claim, Experiment, Finding, Scale, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 from restive.paper.estimates import interval
 from restive.planning import Plan, plan
 from restive.planning.evaluation import evaluate
@@ -55,8 +55,8 @@ def _second(scale: Scale) -> Sequence[tuple[int, float]]:
     return [(2, epsilon) for epsilon in criteria.EXAMPLES.second]
 
 
-FIRST = Experiment("example-1", _first, measure_channels, (0.5, 0.5))
-SECOND = Experiment("example-2", _second, measure_channels, (0.5, 0.5))
+FIRST = Measurement("example-1", _first, measure_channels, (0.5, 0.5))
+SECOND = Measurement("example-2", _second, measure_channels, (0.5, 0.5))
 
 
 def judge_channels(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -121,7 +121,7 @@ def _third(scale: Scale) -> Sequence[float]:
     return criteria.EXAMPLES.third
 
 
-THIRD = Experiment("example-3", _third, measure_coin, (0.5, 0.5))
+THIRD = Measurement("example-3", _third, measure_coin, (0.5, 0.5))
 
 
 def judge_coin(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -163,7 +163,7 @@ def _fork(scale: Scale) -> Sequence[bool]:
     return (True, False)
 
 
-FOURTH = Experiment("example-4", _fork, measure_fork, (0.5, 0.5))
+FOURTH = Measurement("example-4", _fork, measure_fork, (0.5, 0.5))
 
 
 def judge_fork(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -223,7 +223,7 @@ def _plays(scale: Scale) -> Sequence[tuple[str, int]]:
     return [(name, scale.size(3 * 10**5, 3 * 10**4)) for name in PROBLEMS]
 
 
-PLAYS = Experiment("plays", _plays, _measure_play, (3.0, 0.3))
+PLAYS = Measurement("plays", _plays, _measure_play, (3.0, 0.3))
 
 
 def judge_play(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -247,9 +247,9 @@ def judge_play(scale: Scale, results: Sequence[Any]) -> Finding:
 
 _CHANNELS = partial(Claim, judge=judge_channels)
 CLAIMS = (
-    _CHANNELS(name="example-1", place="Section 3, Example 1", experiment=FIRST,
+    _CHANNELS(name="example-1", place="Section 3, Example 1", measurement=FIRST,
               statement="Two sticky channels of 1/2 each earn close to 3/4 by switching after 0."),
-    _CHANNELS(name="example-2", place="Section 3, Example 2", experiment=SECOND,
+    _CHANNELS(name="example-2", place="Section 3, Example 2", measurement=SECOND,
               statement="With epsilon close to 1 the optimal policy switches after 1."),
     Claim("example-3", "Section 3, Example 3",
           "The optimal policy does not maximize the immediate reward.", THIRD, judge_coin),

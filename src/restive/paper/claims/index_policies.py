@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.paper import criteria
-from restive.paper.claim import Claim, Experiment, Finding, Scale, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 from restive.planning.evaluation import evaluate
 from restive.problems import example4
 
@@ -92,7 +92,7 @@ def _orders(scale: Scale) -> Sequence[bool]:
     return (False, True)
 
 
-ORDERS = Experiment("index-policies", _orders, measure_orders, (1.5, 1.5))
+ORDERS = Measurement("index-policies", _orders, measure_orders, (1.5, 1.5))
 
 
 def judge_orders(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -139,7 +139,7 @@ def measure_counting(center: bool) -> tuple[bool, float, float]:
     return center, found.gain, _best(center)
 
 
-COUNTING = Experiment("counting-index", _orders, measure_counting, (1.0, 1.0))
+COUNTING = Measurement("counting-index", _orders, measure_counting, (1.0, 1.0))
 
 
 def judge_counting(scale: Scale, results: Sequence[Any]) -> Finding:

@@ -13,7 +13,7 @@ from restive import theory
 from restive.mdp.representation import Representation
 from restive.paper import criteria
 from restive.paper.cases import arm_of, random_chain
-from restive.paper.claim import Claim, Experiment, Finding, Scale, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 
 __all__ = ["CLAIMS", "far_apart", "mixing_time"]
 
@@ -67,7 +67,7 @@ def _chain(rows: Floats) -> dict[str, Any]:
             "alike_exact": max(alike_exact), "returns": returns}  # fmt: skip
 
 
-CHAINS = Experiment("chains", _blocks, measure_chains, (0.6, 0.6))
+CHAINS = Measurement("chains", _blocks, measure_chains, (0.6, 0.6))
 
 
 def _ran(results: Sequence[Any]) -> str:
@@ -151,7 +151,7 @@ def measure_colors(cell: tuple[tuple[int, ...], tuple[int, ...]]) -> tuple[int, 
     return len(found), theory.n_colors(sizes, caps), stored
 
 
-COLORS = Experiment("colors", _small_problems, measure_colors, (0.01, 0.01))
+COLORS = Measurement("colors", _small_problems, measure_colors, (0.01, 0.01))
 
 
 def judge_colors(scale: Scale, results: Sequence[Any]) -> Finding:

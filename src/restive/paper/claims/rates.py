@@ -11,7 +11,7 @@ import numpy as np
 
 from restive import theory
 from restive.paper import criteria
-from restive.paper.claim import Claim, Experiment, Finding, Scale, Verdict, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, Verdict, judged
 from restive.paper.estimates import Curve, at_end, growth_exponent, interval, slope
 from restive.paper.runs import SETTINGS, hard_regrets, setting_curve, told_regrets
 
@@ -37,9 +37,9 @@ def _cells(name: str, full: int, quick: int, scale: Scale) -> Sequence[Cell]:
     return [(name, scale.size(full, quick), seed) for seed in range(seeds)]
 
 
-def _growth(name: str, full: int, quick: int, seconds: tuple[float, float]) -> Experiment:
+def _growth(name: str, full: int, quick: int, seconds: tuple[float, float]) -> Measurement:
     cells = partial(_cells, name, full, quick)
-    return Experiment(f"growth: {name}", cells, measure_growth, seconds)
+    return Measurement(f"growth: {name}", cells, measure_growth, seconds)
 
 
 KNOWN = _growth("known", 3 * 10**7, 10**7, (3.5, 1.2))
@@ -171,7 +171,7 @@ def measure_hard(cell: tuple[str, int, int]) -> tuple[str, int, list[float]]:
     return player, horizon, hard_regrets(player, horizon, FAMILY, seed)
 
 
-HARD = Experiment("lower-bound", _hard, measure_hard, (1.5, 0.5))
+HARD = Measurement("lower-bound", _hard, measure_hard, (1.5, 0.5))
 
 
 def _by_player(results: Sequence[Any]) -> dict[str, tuple[int, Any]]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from restive import theory
 from restive.paper import criteria
 from restive.paper.cases import arm_of, random_chain, reversible_chain
-from restive.paper.claim import Claim, Experiment, Finding, Scale, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 from restive.paper.claims.mixing import far_apart, mixing_time
 from restive.problems import random_problem
 
@@ -40,7 +40,7 @@ def measure_reversible(block: int) -> list[float]:
     return found
 
 
-REVERSIBLE = Experiment("reversible", _blocks, measure_reversible, (0.3, 0.3))
+REVERSIBLE = Measurement("reversible", _blocks, measure_reversible, (0.3, 0.3))
 
 
 def judge_lazy(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -99,7 +99,7 @@ def measure_periodic(block: int) -> list[dict[str, float]]:
     return found
 
 
-PERIODIC = Experiment("periodic", _blocks, measure_periodic, (0.3, 0.3))
+PERIODIC = Measurement("periodic", _blocks, measure_periodic, (0.3, 0.3))
 
 
 def judge_periodic(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -179,7 +179,7 @@ def measure_cover(block: int) -> list[float]:
     return found
 
 
-COVER = Experiment("cover", _blocks, measure_cover, (0.3, 0.3))
+COVER = Measurement("cover", _blocks, measure_cover, (0.3, 0.3))
 
 
 def judge_cover(scale: Scale, results: Sequence[Any]) -> Finding:

@@ -17,7 +17,7 @@ from restive.mdp.solver import solve
 from restive.mdp.structured import StructuredMDP
 from restive.paper import criteria
 from restive.paper.cases import small_mdp
-from restive.paper.claim import Claim, Experiment, Finding, Scale, Verdict, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, Verdict, judged
 from restive.paper.claims.colored import pairs_of
 from restive.paper.estimates import interval
 from restive.simulation import StructuredWorld
@@ -131,7 +131,7 @@ def _special(scale: Scale) -> Sequence[tuple[int, int]]:
     return [(seed, scale.size(20_000, 4000)) for seed in range(scale.size(10, 4))]
 
 
-UCRL2 = Experiment("ucrl2", _special, measure_ucrl2, (3.0, 0.6))
+UCRL2 = Measurement("ucrl2", _special, measure_ucrl2, (3.0, 0.6))
 
 
 def judge_ucrl2(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -197,7 +197,7 @@ def _long(scale: Scale) -> Sequence[tuple[int, int, int]]:
     return [(problem, seed, horizon) for seed in seeds for problem in found]
 
 
-LOGARITHM = Experiment("logarithm", _long, measure_logarithm, (3.0, 1.0))
+LOGARITHM = Measurement("logarithm", _long, measure_logarithm, (3.0, 1.0))
 
 
 def judge_logarithm(scale: Scale, results: Sequence[Any]) -> Finding:

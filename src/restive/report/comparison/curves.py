@@ -1,69 +1,28 @@
-"""Curves of an experiment as numbers: thinned for a page, whole for a table."""
+"""Curves of an experiment as numbers, thinned for a page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.experiments.statistics import Band, mean_band, median_band
+from restive.experiments.bands import CENTRES, REGRETS, Bands
 
 if TYPE_CHECKING:
-    from restive.experiments import Results
+    from restive.experiments.statistics import Band
 
-__all__ = [
-    "CENTRES",
-    "COLUMNS",
-    "DIGITS",
-    "REGRETS",
-    "Bands",
-    "page_curves",
-    "points_allowed",
-    "rows",
-    "written",
-]
+__all__ = ["DIGITS", "page_curves", "points_allowed", "written"]
 
 Ints = NDArray[np.int64]
-Place = tuple[str, str, int]  # problem, learner, horizon
 
-REGRETS = {"gap": "gap_regret", "plain": "regret", "weak": "weak_regret"}
-CENTRES: dict[str, Callable[[Any], Band]] = {"mean": mean_band, "median": median_band}
-COLUMNS = (
-    "problem", "learner", "horizon", "regret", "runs", "time",
-    "mean", "mean_lower", "mean_upper", "median", "median_lower", "median_upper",
-)  # fmt: skip
 MOST, LEAST = 120, 8  # points of a curve on the page
 LETTERS = 3  # of a number on the page
 # 85 letters that neither JSON nor HTML writes as more than one
 DIGITS = "".join(chr(k) for k in range(33, 127) if chr(k) not in "\"\\<>&'`{}")
 LOWEST, POWERS = -6, 34  # powers of ten that are written
-
-
-class Bands:
-    """The bands of an experiment's curves, each computed once."""
-
-    def __init__(self, results: Results) -> None:
-        self.results = results
-        self._made: dict[tuple[Place, str, str], Band | None] = {}
-
-    def of(self, place: Place, regret: str, centre: str = "mean") -> Band | None:
-        """The band of one learner over all its times; None if it did not run or is not known."""
-        key = (place, regret, centre)
-        if key not in self._made:
-            curves = self.results.curves(*place)
-            runs = None if curves is None else np.asarray(getattr(curves, REGRETS[regret]))
-            known = runs is not None and len(runs) > 0 and bool(np.isfinite(runs).all())
-            self._made[key] = CENTRES[centre](runs) if known else None
-        return self._made[key]
-
-    def times(self, problem: str, horizon: int) -> Ints | None:
-        """The times that all learners share; None if none of them has run."""
-        found = (self.results.curves(problem, one, horizon) for one in self.results.learners)
-        return next((curves.times for curves in found if curves is not None), None)
 
 
 def points_allowed(bands: Bands, room: int) -> int:
@@ -153,20 +112,3 @@ def _code(value: float | None) -> str:
         number = 2 + 9000 * place + round(1000 * float(digits)) - 1000
     base = len(DIGITS)
     return DIGITS[number // base**2] + DIGITS[number // base % base] + DIGITS[number % base]
-
-
-def rows(bands: Bands) -> Iterator[tuple[Any, ...]]:
-    """Every point of every band, unrounded, in the order of COLUMNS; None for unknown bounds."""
-    results = bands.results
-    for problem, horizon, learner in product(results.problems, results.horizons, results.learners):
-        curves = results.curves(problem, learner, horizon)
-        if curves is None:
-            continue
-        for regret in REGRETS:
-            found = [bands.of((problem, learner, horizon), regret, centre) for centre in CENTRES]
-            head = (problem, learner, horizon, regret, len(curves.seconds))
-            columns = [part.tolist() for band in found if band is not None
-                       for part in (band.centre, band.lower, band.upper)]  # fmt: skip
-            if columns:
-                for time, *point in zip(curves.times.tolist(), *columns, strict=True):
-                    yield (*head, time, *(None if isnan(value) else value for value in point))

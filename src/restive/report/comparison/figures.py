@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from restive.report.comparison.curves import Bands
+from restive.experiments.bands import Bands
 from restive.report.comparison.words import run_count
 from restive.report.drawing import palette
 from restive.report.learning import _apart, _short

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from restive.base.errors import RestiveError
+from restive.experiments.bands import Bands
 from restive.report.comparison import facts as facts
 from restive.report.comparison import words as words
-from restive.report.comparison.curves import DIGITS, Bands, page_curves, points_allowed, written
+from restive.report.comparison.curves import DIGITS, page_curves, points_allowed, written
 from restive.report.drawing import palette
 from restive.report.drawing.chain import chain_picture
 from restive.report.drawing.curve import still_picture

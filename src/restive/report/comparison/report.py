@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from restive.base.errors import Fault, ProblemError
 
 if TYPE_CHECKING:
+    from restive.experiments.bands import Bands
     from restive.experiments.summary import Summary
-    from restive.report.comparison.curves import Bands
 
 __all__ = ["FORMATS", "available", "write_report"]
 
@@ -50,11 +50,10 @@ def write_report(
         remedy = "Give the directory that restive compare wrote."
         raise ProblemError([Fault("DIR", "no such directory", str(directory), remedy)])
     from restive.experiments import load_results
-    from restive.experiments.summary import summarize
-    from restive.report.comparison.curves import Bands
+    from restive.experiments.tables import read_statistics
 
-    bands = Bands(load_results(Path(directory), partial=True))
-    summary = summarize(bands.results)
+    results = load_results(Path(directory), partial=True)
+    summary, bands = read_statistics(results, Path(directory))
     for path, content in _files(bands, summary, kinds, folder, page):
         _write(path, content)
         written.append(path)
@@ -115,7 +114,7 @@ def _files(
         shown = {p: f"figures/{path.name}" for p, path in links.items()} if "svg" in kinds else {}
         yield folder / "report.md", experiment_markdown(bands.results, summary, shown).encode()
     if "csv" in kinds:
-        yield folder / "curves.csv", _csv(bands)
+        yield folder / "curves.csv", bands.to_csv()
 
 
 def _places(bands: Bands) -> list[tuple[str, int]]:
@@ -127,7 +126,7 @@ def _places(bands: Bands) -> list[tuple[str, int]]:
 
 
 def _figure(folder: Path, bands: Bands, problem: str, horizon: int, kind: str) -> Path:
-    from restive.experiments.layout import slug
+    from restive.experiments.directory import slug
 
     number = bands.results.problems.index(problem)
     return folder / "figures" / f"{number:02d}-{slug(problem)}-{horizon}{kind}"
@@ -142,29 +141,16 @@ def _figures(bands: Bands, kinds: tuple[str, ...], folder: Path) -> Iterator[tup
             yield _figure(folder, bands, problem, horizon, kind), content
 
 
-def _csv(bands: Bands) -> bytes:
-    import csv
-    import io
-
-    from restive.report.comparison.curves import COLUMNS, rows
-
-    stream = io.StringIO()
-    table = csv.writer(stream, lineterminator="\n")
-    table.writerow(COLUMNS)
-    table.writerows(rows(bands))
-    return stream.getvalue().encode()
-
-
 def _parquet(bands: Bands, path: Path) -> Path:
     import pyarrow
     from pyarrow import parquet
 
-    from restive.experiments.layout import whole
-    from restive.report.comparison.curves import COLUMNS, rows
+    from restive.experiments.bands import COLUMNS
+    from restive.experiments.directory import whole
 
     kinds = {"problem": pyarrow.string(), "learner": pyarrow.string(), "regret": pyarrow.string()}
     kinds |= dict.fromkeys(("horizon", "runs", "time"), pyarrow.int64())
-    columns = list(zip(*rows(bands), strict=True)) or [()] * len(COLUMNS)
+    columns = list(zip(*bands.rows(), strict=True)) or [()] * len(COLUMNS)
     schema = pyarrow.schema([(name, kinds.get(name, pyarrow.float64())) for name in COLUMNS])
     arrays = [
         pyarrow.array(column, type=field.type)
@@ -176,7 +162,7 @@ def _parquet(bands: Bands, path: Path) -> Path:
 
 
 def _write(path: Path, content: bytes) -> None:
-    from restive.experiments.layout import whole
+    from restive.experiments.directory import whole
 
     with whole(path) as draft:
         draft.write_bytes(content)

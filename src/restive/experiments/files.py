@@ -7,26 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from restive.base.errors import Fault, ProblemError
-from restive.base.words import shown
-from restive.experiments.entrants import closest, entrants_from
-from restive.experiments.named import problems_in_file
-from restive.experiments.spec import Experiment
+from restive.base.words import guess, shown
+from restive.experiments.experiment import Experiment
+from restive.experiments.participants import participants_from
+from restive.experiments.problems import problems_in_file
 from restive.model.files import read_document
 
-__all__ = ["experiment_from", "is_experiment", "load_experiment"]
+__all__ = ["experiment_from", "experiment_in", "load_experiment"]
 
 FIELDS = ("problems", "learners", "horizons", "runs", "seed", "delta")
-
-
-def is_experiment(path: str | Path) -> bool:
-    """Whether a file describes an experiment and not a problem; unreadable ones do not."""
-    if not str(path).lower().endswith((".toml", ".json")):
-        return False
-    try:
-        found = read_document(path)
-    except ProblemError:
-        return False
-    return isinstance(found, Mapping) and "problems" in found and "arms" not in found
 
 
 def load_experiment(path: str | Path, **changes: Any) -> Experiment:
@@ -41,6 +30,18 @@ def load_experiment(path: str | Path, **changes: Any) -> Experiment:
     return experiment_from({**raw, **changes}, Path(path).parent)
 
 
+def experiment_in(path: str | Path) -> Mapping[str, Any] | None:
+    """The fields of an experiment file; None for problem files, names, and what is unreadable."""
+    if not str(path).lower().endswith((".toml", ".json")):
+        return None
+    try:
+        raw = read_document(path)
+    except ProblemError:
+        return None  # the reader of problem files says what is wrong with it
+    describes = isinstance(raw, Mapping) and "problems" in raw and "arms" not in raw
+    return raw if describes else None
+
+
 def experiment_from(fields: Mapping[str, Any], folder: Path | None = None) -> Experiment:
     """The experiment with these fields, or a ProblemError with everything that is wrong.
 
@@ -48,7 +49,7 @@ def experiment_from(fields: Mapping[str, Any], folder: Path | None = None) -> Ex
     """
     known = {key: value for key, value in fields.items() if key in FIELDS}
     faults = [
-        Fault(key, "no such field", shown(fields[key]), f"{closest(key, FIELDS)}{_KNOWN}")
+        Fault(key, "no such field", shown(fields[key]), f"{guess(key, FIELDS)}{_KNOWN}")
         for key in fields
         if key not in (*FIELDS, "command")
     ]
@@ -58,9 +59,9 @@ def experiment_from(fields: Mapping[str, Any], folder: Path | None = None) -> Ex
         faults += error.faults
         known["problems"] = ()
     if "learners" in known:
-        entrants, wrong = entrants_from(known.pop("learners"), folder)
+        participants, wrong = participants_from(known.pop("learners"), folder)
         faults += wrong
-        known |= {} if wrong else {"learners": entrants}
+        known |= {} if wrong else {"learners": participants}
     try:
         found = Experiment(**known, command=str(fields.get("command", "")))
     except ProblemError as error:

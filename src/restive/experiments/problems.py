@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from restive.base.errors import Fault, ProblemError
-from restive.base.words import shown
-from restive.experiments.entrants import closest
+from restive.base.words import guess, shown
 from restive.model.bandit import Bandit
 from restive.model.files import dump_problem, load_problem
 from restive.problems import GALLERY
@@ -142,13 +141,13 @@ def _word(word: str, folder: Path) -> list[NamedProblem]:
 
 def _gallery(entry: str, name: str, parameters: Any) -> NamedProblem:
     if entry not in GALLERY:
-        remedy = f"{closest(entry, GALLERY)}The gallery has {', '.join(GALLERY)}."
+        remedy = f"{guess(entry, GALLERY)}The gallery has {', '.join(GALLERY)}."
         raise ProblemError([Fault("gallery", "not in the gallery", shown(entry), remedy)])
     known = [one.name for one in GALLERY[entry].parameters]
     given = parameters if isinstance(parameters, Mapping) else {"": parameters}
     faults = [
         Fault(f"parameters.{key}", f"{entry} has no such parameter", shown(value),
-              f"{closest(key, known)}Its parameters are {', '.join(known)}.")
+              f"{guess(key, known)}Its parameters are {', '.join(known)}.")
         for key, value in given.items()
         if key not in known
     ]  # fmt: skip
@@ -162,7 +161,7 @@ def _suite(name: str) -> list[NamedProblem]:
 
     if folder_name(name) not in suites():
         remedy = (
-            f"{closest(name, [*GALLERY, *suites()])}Give the path of a .toml or .json file, a "
+            f"{guess(name, [*GALLERY, *suites()])}Give the path of a .toml or .json file, a "
             f"problem of the gallery ({', '.join(GALLERY)}) or a suite ({', '.join(suites())})."
         )
         raise ProblemError([Fault(name, "no such problem", "", remedy)])

@@ -1,27 +1,27 @@
-"""Where things stand in an experiment's directory, and files that are whole or not there."""
+"""The files of an experiment's directory: where they stand, and how cells are kept."""
 
 from __future__ import annotations
 
 import errno
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from restive.base.documents import canonical_json, read_json
 from restive.base.errors import Fault, ProblemError
+from restive.base.writing import DRAFTS, new_file
 from restive.experiments.cells import PLAN, Cell
-from restive.experiments.spec import canonical
 
-__all__ = ["Layout", "read_cell", "whole", "write_cell", "writing"]
+__all__ = ["OTHER", "Directory", "read_cell", "whole", "write_cell", "writing"]
 
-DRAFT = ".draft"  # suffix of files that are being written
+OTHER = "belongs to another experiment"  # or to a learner that has changed since
 
 
-class Layout:
+class Directory:
     """Paths of an experiment's files, from its problems and learners alone."""
 
     def __init__(self, root: Path, problems: Iterable[str]) -> None:
@@ -57,7 +57,7 @@ class Layout:
 
     def drafts(self) -> Iterator[Path]:
         """Files that a killed process left half written."""
-        return self.root.rglob(f".*{DRAFT}")
+        return self.root.rglob(DRAFTS)
 
 
 def slug(name: str) -> str:
@@ -85,35 +85,28 @@ def read_cell(path: Path, key: str, cell: Cell) -> dict[str, Any] | str | None:
     except FileNotFoundError:
         return None
     try:
-        found = json.loads(data)
-        checksum = found.pop("sha256")
+        result = read_json(data)
+        checksum = result.pop("sha256")
     except (ValueError, KeyError, TypeError, AttributeError):
         return "is cut off or not a cell"
-    if checksum != _checksum(found):
+    if checksum != _checksum(result):
         return "does not match its checksum"
-    if found.pop("key") != key or found.pop("cell") != list(cell):
-        return "belongs to another experiment"
-    return dict(found)
+    if result.pop("key") != key or result.pop("cell") != list(cell):
+        return OTHER
+    return dict(result)
 
 
 def _checksum(body: Mapping[str, Any]) -> str:
-    return sha256(canonical(body)).hexdigest()
+    return sha256(canonical_json(body)).hexdigest()
 
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A draft beside ``path`` that takes its place, on disk, only when everything went well."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}{DRAFT}")
+    """A draft that takes the place of ``path`` when everything went well; folders are made."""
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
+        with new_file(path) as draft:
             yield draft
-            with open(draft, "rb+") as stream:
-                os.fsync(stream.fileno())
-            os.replace(draft, path)
-        finally:
-            with suppress(OSError):  # it was never made, or cannot be removed either
-                draft.unlink()
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,14 +12,14 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from restive.base.errors import Fault, ProblemError
 from restive.base.words import shown
-from restive.experiments.entrants import Entrant, entrants_from
-from restive.experiments.named import NamedProblem, Problems, problems_from
+from restive.experiments.participants import Participant, participants_from
+from restive.experiments.problems import NamedProblem, Problems, problems_from
 
 if TYPE_CHECKING:
     from restive.experiments.progress import Watcher
     from restive.experiments.results import Results
 
-__all__ = ["Entrant", "Experiment", "NamedProblem", "canonical", "compare"]
+__all__ = ["Experiment", "NamedProblem", "Participant", "compare"]
 
 DEFAULT_LEARNERS = ("tied-sampling", "tied-ucrl", "colored-ucrl2", "thompson", "best-arm")
 LONGEST = 10**12  # steps
@@ -46,7 +45,7 @@ class Experiment:
     """
 
     problems: tuple[NamedProblem, ...]
-    learners: tuple[Entrant, ...]
+    learners: tuple[Participant, ...]
     horizons: tuple[int, ...]
     runs: int
     seed: int
@@ -56,7 +55,9 @@ class Experiment:
     def __init__(
         self,
         problems: Problems | Sequence[NamedProblem],
-        learners: str | Entrant | Iterable[str | Entrant | Mapping[str, Any]] = DEFAULT_LEARNERS,
+        learners: str
+        | Participant
+        | Iterable[str | Participant | Mapping[str, Any]] = DEFAULT_LEARNERS,
         horizons: Count | str | Iterable[Count | str] = 100_000,
         runs: Count = 20,
         seed: Count = 0,
@@ -64,13 +65,13 @@ class Experiment:
         command: str = "",
     ) -> None:
         named, faults = problems_from(problems)
-        entrants, more = entrants_from(learners)
+        participants, more = participants_from(learners)
         steps, wrong = _horizons(horizons)
         count, start = whole_number(runs), whole_number(seed)
         faults += more + wrong + _check_numbers(count, start, delta)
         if faults:
             raise ProblemError(faults)
-        values = (named, entrants, steps, int(count), int(start), float(delta), command)
+        values = (named, participants, steps, int(count), int(start), float(delta), command)
         for name, value in zip(self.__dataclass_fields__, values, strict=True):
             object.__setattr__(self, name, value)
 
@@ -112,7 +113,9 @@ class Experiment:
 def compare(
     problems: Problems,
     directory: str | Path,
-    learners: str | Entrant | Iterable[str | Entrant | Mapping[str, Any]] = DEFAULT_LEARNERS,
+    learners: str
+    | Participant
+    | Iterable[str | Participant | Mapping[str, Any]] = DEFAULT_LEARNERS,
     horizons: Count | str | Iterable[Count | str] = 100_000,
     runs: Count = 20,
     seed: Count = 0,
@@ -124,11 +127,6 @@ def compare(
     where: workers, backend, address and watcher, as for ``Experiment.run``.
     """
     return Experiment(problems, learners, horizons, runs, seed, delta).run(directory, **where)
-
-
-def canonical(value: Any) -> bytes:
-    """JSON that is the same for equal values, and readable."""
-    return (json.dumps(value, indent=1, sort_keys=True, allow_nan=False) + "\n").encode()
 
 
 def _horizons(given: Any) -> tuple[tuple[int, ...], list[Fault]]:

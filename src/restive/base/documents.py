@@ -1,0 +1,28 @@
+"""JSON that is the same for equal values, and a reader that every damaged file fails alike."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+__all__ = ["canonical_json", "read_json"]
+
+
+def canonical_json(value: Any) -> bytes:
+    """JSON that is the same for equal values, and readable.
+
+    >>> canonical_json({"b": 1, "a": [2]})
+    b'{\\n "a": [\\n  2\\n ],\\n "b": 1\\n}\\n'
+    """
+    return (json.dumps(value, indent=1, sort_keys=True, allow_nan=False) + "\n").encode()
+
+
+def read_json(content: bytes | str) -> Any:
+    """The value of a JSON text; ValueError for whatever is wrong with it.
+
+    Brackets nested beyond what the interpreter can follow are a ValueError too.
+    """
+    try:
+        return json.loads(content)
+    except RecursionError:
+        raise ValueError("brackets are nested too deeply") from None

@@ -1,0 +1,201 @@
+"""Learners that take part in an experiment: by name or as objects, with options and labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
+
+from restive.base.errors import Fault, ProblemError
+from restive.base.words import guess, shown
+from restive.experiments import user_modules
+from restive.learners import LEARNERS, make_learner
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from restive.learners import Learner
+    from restive.model.bandit import Bandit
+
+__all__ = ["Learners", "Participant", "participants_from"]
+
+
+@dataclass(frozen=True)
+class Participant:
+    """A learner in an experiment.
+
+    name: one of ``restive learners``, or "module:function" for a learner of your own. maker: a
+    class, a function or a learner instead of a name; each run gets a learner of its own. Makers
+    are told what they ask for by name: bandit, n_arms, horizon, delta, rng; or by position
+    (bandit, horizon, delta, rng). folders: where its module is looked for before everything else;
+    the current folder, if none are given.
+    """
+
+    name: str
+    label: str = ""  # the name, if empty
+    options: Mapping[str, Any] = field(default_factory=dict)
+    folders: Sequence[str | Path] = field(default=(), repr=False, compare=False)
+    maker: Any = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", self.label or self.name)
+        object.__setattr__(self, "options", dict(self.options))
+        folders = user_modules.absolute(self.folders) if self.own else ()
+        object.__setattr__(self, "folders", folders)
+
+    @classmethod
+    def of(cls, maker: Any, label: str = "", **options: Any) -> Participant:
+        """A class, a function or a learner under a label of its own.
+
+        >>> from restive.learners.rivals.index import IndexLearner
+        >>> Participant.of(IndexLearner).label
+        'IndexLearner'
+        """
+        name = user_modules.name_of(maker)
+        return cls(name, label or name.rpartition(":")[2], options, (), maker)
+
+    @property
+    def own(self) -> bool:
+        """Whether it is the user's own and not one of ``restive learners``."""
+        return ":" in self.name
+
+    def importing(self) -> AbstractContextManager[None]:
+        """Its module finds what lies beside it while this is open."""
+        return user_modules.searched(self.folders)
+
+    def build(
+        self, bandit: Bandit, horizon: int, delta: float, rng: np.random.Generator
+    ) -> Learner:
+        if not self.own:
+            return make_learner(self.name, bandit, horizon, delta, rng, **self.options)
+        maker = self.maker
+        if maker is None:
+            maker = user_modules.find(self.name, self.folders)
+        told = {
+            "bandit": bandit, "n_arms": bandit.n_arms, "horizon": horizon, "delta": delta,
+            "rng": rng,
+        }  # fmt: skip
+        learner: Learner = user_modules.call(maker, told, self.options)
+        return learner
+
+    def faults(self) -> list[Fault]:
+        """Everything wrong with its name and its options."""
+        if self.own:
+            return self._own_faults()
+        entry = LEARNERS.get(self.name)
+        if entry is None:
+            remedy = f"{guess(self.name, LEARNERS)}Learners are {', '.join(LEARNERS)}."
+            return [Fault("name", "no such learner", self.name, remedy)]
+        known = {option.name: option for option in entry.parameters}
+        faults = []
+        for key, value in self.options.items():
+            if key in known:
+                faults += [fault.under("options") for fault in known[key].check(value)]
+                continue
+            remedy = f"Its options are {', '.join(known)}." if known else "It has no options."
+            message = f"{self.name} has no such option"
+            faults.append(Fault(f"options.{key}", message, shown(value), remedy))
+        return faults
+
+    def _own_faults(self) -> list[Fault]:
+        places = " or ".join(map(str, self.folders))
+        remedy = f"Write module:function, of a module in {places}, or of one that is installed."
+        try:
+            maker = self.maker
+            if maker is None:
+                maker = user_modules.find(self.name, self.folders)
+        except Exception as error:  # whatever the module does when it is imported
+            words = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+            return [Fault("name", f"cannot be imported: {words}", self.name, remedy)]
+        if not user_modules.can_make(maker):
+            return [Fault("name", "not a class, a function or a learner", self.name, remedy)]
+        try:
+            json.dumps(self.options, allow_nan=False)
+        except (TypeError, ValueError):
+            remedy = "Use numbers, texts, truth values and lists of them."
+            return [Fault("options", "cannot be written down", shown(self.options), remedy)]
+        return []
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; a learner of the user's own has the hash of its source with it."""
+        content = {"name": self.name, "label": self.label, "options": dict(self.options)}
+        if self.own:
+            content["sha256"] = user_modules.source_hash(self.name, self.folders, self.maker)
+        return content
+
+
+Maker = Callable[..., Any]
+Learners = Union[
+    str, Participant, Maker, "Learner",
+    Iterable[Union[str, Participant, Maker, "Learner", Mapping[str, Any]]],
+]  # fmt: skip
+
+
+def participants_from(
+    learners: Any, folder: Path | None = None
+) -> tuple[tuple[Participant, ...], list[Fault]]:
+    """Participants from names, Python objects, tables of an experiment file; and their faults.
+
+    folder: of the experiment file, beside which the user's own modules may lie.
+    """
+    participants: list[Participant] = []
+    faults: list[Fault] = []
+    single = isinstance(learners, str | Mapping | Participant) or user_modules.can_make(learners)
+    if not single and not isinstance(learners, Iterable):
+        remedy = 'Give names of restive learners, such as ["tied-sampling", "thompson"].'
+        return (), [Fault("learners", "not a list of learners", shown(learners), remedy)]
+    for k, item in enumerate([learners] if single else learners):
+        try:
+            participant = _participant(item, folder)
+            faults += [fault.under(f"learners[{k}]") for fault in participant.faults()]
+            participants.append(participant)
+        except ProblemError as error:
+            faults += [fault.under(f"learners[{k}]") for fault in error.faults]
+    faults += _label_faults([participant.label for participant in participants])
+    if not participants and not faults:
+        faults.append(Fault("learners", "there are none", "", "Give at least one learner."))
+    return tuple(participants), faults
+
+
+def _label_faults(labels: Sequence[str]) -> list[Fault]:
+    faults = []
+    for k, label in enumerate(labels):
+        path = f"learners[{k}].label"
+        if label in labels[:k]:
+            remedy = "Give every learner a label of its own."
+            faults.append(Fault(path, "label used twice", shown(label), remedy))
+        if not any(c.isprintable() and not c.isspace() for c in label):
+            remedy = "Give a label with letters in it, or none: then it is the learner's name."
+            faults.append(Fault(path, "blank label", ascii(label), remedy))
+    return faults
+
+
+def _participant(item: Any, folder: Path | None) -> Participant:
+    folders = () if folder is None else (folder, Path())
+    if isinstance(item, Participant):
+        return item
+    if isinstance(item, str):
+        return Participant(item, folders=folders)
+    if user_modules.can_make(item):
+        return Participant.of(item)
+    if not isinstance(item, Mapping):
+        remedy = "Give its name, or a class or a function that makes it."
+        raise ProblemError([Fault("", "not a learner", shown(item), remedy)])
+    faults = []
+    for key in item:
+        if key not in ("name", "label", "options"):
+            remedy = "A learner has a name, a label and options."
+            faults.append(Fault(str(key), "no such field", shown(item[key]), remedy))
+    for key in ("name", "label"):
+        if not isinstance(item.get(key, ""), str) or (key == "name" and not item.get(key)):
+            text = shown(item.get(key, ""))
+            faults.append(Fault(key, "not a name", text, "Give a text in quotation marks."))
+    if not isinstance(item.get("options", {}), Mapping):
+        remedy = "Write a table: options = { growth = 0.1 }."
+        faults.append(Fault("options", "not a table", shown(item["options"]), remedy))
+    if faults:
+        raise ProblemError(faults)
+    return Participant(item["name"], item.get("label", ""), item.get("options", {}), folders)

@@ -1,0 +1,59 @@
+"""What is computed from finished cells, kept beside them: summary.json and curves.csv."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from restive.base.documents import canonical_json, read_json
+from restive.experiments.bands import Bands
+from restive.experiments.directory import Directory, whole
+from restive.experiments.summary import Summary, summarize, summary_from
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from restive.experiments.results import Results
+
+__all__ = ["Statistics", "read_statistics", "write_statistics"]
+
+
+class Statistics(NamedTuple):
+    """Everything a comparison says in numbers: tables and curves."""
+
+    summary: Summary
+    bands: Bands
+
+
+def write_statistics(results: Results, directory: Directory) -> Statistics:
+    """Compute summary.json and curves.csv; the same bytes for the same cells."""
+    statistics = Statistics(summarize(results), Bands(results))
+    content = {**statistics.summary.to_dict(), "of": _origin(results)}
+    for path, data in (
+        (directory.summary, canonical_json(content)),
+        (directory.curves, statistics.bands.to_csv()),
+    ):
+        with whole(path) as draft:
+            draft.write_bytes(data)
+    return statistics
+
+
+def read_statistics(results: Results, root: Path) -> Statistics:
+    """What ``write_statistics`` left of these results, or the same computed anew.
+
+    A comparison that was stopped, or whose files were touched, has none that count.
+    """
+    directory = Directory(root, results.problems)
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        content = read_json(directory.summary.read_bytes())
+        if content["of"] == _origin(results):
+            bands = Bands(results)
+            bands.read(directory.curves)
+            return Statistics(summary_from(content, results), bands)
+    return Statistics(summarize(results), Bands(results))
+
+
+def _origin(results: Results) -> dict[str, object]:
+    """Which experiment, and how many runs of it, the numbers are of."""
+    runs = sum(len(curves.seconds) for curves in results.found.values())
+    return {"experiment": results.provenance.get("experiment", ""), "runs": runs}
