@@ -16,8 +16,9 @@ from restive.base.errors import RestiveError
 from restive.model.bandit import Arm, Bandit
 from restive.planning import plan
 from restive.report import policy_figure
+from restive.report.drawing.picture import printable
 from restive.report.policy import figure as policy_page
-from restive.report.policy.colors import arm_label, keyed_top, plain, shades
+from restive.report.policy.colors import arm_label, keyed_top, shades
 from restive.report.policy.data import EITHER, _columns, age_maps, returns, runs, strips
 from restive.report.policy.play import play
 
@@ -262,9 +263,9 @@ def test_the_deepest_shade_is_a_round_number():
 
 
 def test_names_fit():
-    assert plain("a\n\tb\x00") == "a b"
-    assert plain("\x07") == "?"
-    assert plain("x" * 40) == "x" * 15 + "…"
+    assert printable("a\n\tb\x00") == "a b"
+    assert printable("\x07") == "?"
+    assert printable("x" * 40) == "x" * 15 + "…"
     twins = oddly_named(5)
     assert [arm_label(twins, arm) for arm in (3, 4)] == ["same (4)", "same (5)"]
 
@@ -355,7 +356,7 @@ def test_bad_targets_are_refused(name, words, tmp_path):
 def test_without_matplotlib_the_remedy_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     made = plan(problems.example1(0.1), 1e-2)
-    with pytest.raises(RestiveError, match=r"pip install restive\[plot\]"):
+    with pytest.raises(RestiveError, match=r"pip install 'restive\[plot\]'"):
         policy_figure(made, tmp_path / "policy.svg")
     assert list(tmp_path.iterdir()) == []
 

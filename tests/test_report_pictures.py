@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations, pairwise, product
+from itertools import combinations, product
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,8 +12,6 @@ import pytest
 from restive import Arm, Bandit, plan, problems
 from restive.report.drawing import palette
 from restive.report.drawing.chain import chain_picture
-from restive.report.drawing.curve import still_picture
-from restive.report.drawing.svg import polyline
 from restive.report.policy.data import resolution
 from restive.report.policy.svg import MAP, ROW, STRIP, policy_picture
 from synthetic_results import hostile_bandit
@@ -180,47 +178,6 @@ def test_four_arms_get_shares_that_add_up():
         rows.setdefault(node.get("y"), []).append(int(node.text.rstrip("%")))
     assert len(rows) == 8
     assert all(abs(sum(shares) - 100) <= 2 for shares in rows.values())
-
-
-# --- curves
-
-
-def test_the_still_picture_draws_each_learner_once_and_rises_with_regret():
-    times = [1, 10, 100, 1000]
-    lines = [
-        [[1, 2, 4, 8], [1, 1, 3, 7], [2, 3, 5, 9]],
-        None,
-        [[5, 50, 500, 5000], [None] * 4, [None] * 4],
-    ]
-    panel = {"times": times, "regrets": {"gap": {"mean": lines}}}
-    picture = still_picture(panel, "gap", ["slow", "absent", "fast"], "Regret")
-    assert [w for w in words(picture) if w in ("slow", "absent", "fast")] == ["fast", "slow"]
-    assert len(elements(picture, "path", "band")) == 1
-    lines = [_points(path.get("d")) for path in elements(picture, "path", "line")[:2]]
-    assert [len(points) for points in lines] == [4, 4]
-    for points in lines:
-        assert all(b[1] < a[1] for a, b in pairwise(points))  # up is smaller
-    # On logarithmic axes a line that grows in proportion to t has the slope of the axes.
-    steps = np.diff(np.array(lines[1]), axis=0)
-    assert steps[0] == pytest.approx(steps[1], abs=0.15)
-    assert steps[1] == pytest.approx(steps[2], abs=0.15)
-
-
-def test_nothing_above_zero_gives_no_still_picture():
-    panel = {"times": [1, 2], "regrets": {"gap": {"mean": [[[-1, 0], [None] * 2, [None] * 2]]}}}
-    assert still_picture(panel, "gap", ["a"], "") is None
-
-
-def _points(path):
-    """Corners of a path of the form M x y l dx dy l dx dy."""
-    steps = [tuple(map(float, part.split())) for part in re.split("[Ml]", path)[1:]]
-    return [tuple(corner) for corner in np.cumsum(steps, axis=0)]
-
-
-def test_short_paths_do_not_drift():
-    rng = np.random.default_rng(0)
-    points = rng.uniform(0, 600, size=(500, 2))
-    assert np.array(_points(polyline(points.tolist()))) == pytest.approx(points, abs=0.051)
 
 
 # --- colours

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import os
-import warnings
-from contextlib import suppress
-from io import BytesIO
+from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.base.errors import RestiveError
-from restive.report.policy.colors import INK, plain
-from restive.report.policy.figure import METADATA, SETTINGS, _checked, families
+from restive.report.drawing.picture import INK, printable, save_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,44 +42,11 @@ def learning_figure(
     steps: draw up to here (the whole run by default). What a run does not have is left out. The
     same run gives the same bytes; the file appears whole or not at all.
     """
-    target = _checked(Path(path))
-    picture = _render(run, title, steps, target.suffix.lower())
-    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        draft.write_bytes(picture)
-        os.replace(draft, target)
-    except OSError as error:
-        if error.strerror is None:
-            raise
-        # named after the file that was asked for, not after its draft
-        raise type(error)(error.errno, error.strerror, str(target)) from None
-    finally:
-        with suppress(FileNotFoundError):
-            draft.unlink()
+    draw = partial(_draw, run, title, steps)
+    save_picture(path, draw, figsize=(9.5, 4.2), layout="constrained")
 
 
-def _render(run: Run, title: str, steps: int | None, suffix: str) -> bytes:
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise RestiveError(
-            "drawing needs matplotlib, which is not installed. "
-            "Install it with: pip install 'restive[plot]'"
-        ) from None
-    with matplotlib.rc_context(), warnings.catch_warnings():
-        matplotlib.rcdefaults()  # whatever the user's own settings are
-        matplotlib.rcParams.update(SETTINGS)
-        matplotlib.rcParams["font.family"] = families()
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # names in rare scripts
-        figure = Figure(figsize=(9.5, 4.2), layout="constrained")
-        _draw(figure, run, title, steps)
-        stream = BytesIO()
-        figure.savefig(stream, format=suffix[1:], dpi=130, metadata=METADATA[suffix])
-    return stream.getvalue()
-
-
-def _draw(figure: Figure, run: Run, title: str, steps: int | None) -> None:
+def _draw(run: Run, title: str, steps: int | None, figure: Figure) -> None:
     points = len(run.times) if steps is None else int((run.times <= steps).sum())
     times = run.times[:points].astype(np.float64)
     curves = {name: found[:points] for name in LINES if (found := getattr(run, name)) is not None}
@@ -97,9 +59,9 @@ def _draw(figure: Figure, run: Run, title: str, steps: int | None) -> None:
     _root(logs, times, growing)
     _panel(logs, times, growing)
     for axis in (linear.xaxis, linear.yaxis, logs.xaxis, logs.yaxis):
-        axis.set_major_formatter(_short)
+        axis.set_major_formatter(axis_number)
     linear.set_ylabel("lost so far, in rewards")
-    figure.suptitle(plain(title, 90), fontsize=12.5)
+    figure.suptitle(printable(title, 90), fontsize=12.5)
     figure.supxlabel(NOTE, fontsize=8, color="#555555")
 
 
@@ -114,13 +76,13 @@ def _panel(axes: Axes, times: Floats, curves: dict[str, Floats]) -> None:
         ends.append((float(curve[-1]), label, colour))
     axes.set_xlabel("step")
     axes.margins(x=0.02)
-    places = _apart(axes, [value for value, _, _ in ends])
+    places = labels_apart(axes, [value for value, _, _ in ends])
     for (_, label, colour), place in zip(ends, places, strict=True):
         axes.annotate(label, (1.02, place), xycoords="axes fraction", color=colour, va="center",
                       fontsize=9, annotation_clip=False)  # fmt: skip
 
 
-def _apart(axes: Axes, values: list[float]) -> list[float]:
+def labels_apart(axes: Axes, values: list[float]) -> list[float]:
     """Heights for labels at these values, as shares of the axes, at least a line apart."""
     axes.get_ylim()  # settles the limits, on which the transformation depends
     raw = [axes.transData.transform((1.0, value)) for value in values]
@@ -132,7 +94,7 @@ def _apart(axes: Axes, values: list[float]) -> list[float]:
     return placed
 
 
-def _short(value: float, position: int | None = None) -> str:
+def axis_number(value: float, position: int | None = None) -> str:
     """Numbers on the axes: 2,000 or 1e6."""
     if value == 0 or 0.001 <= abs(value) < 1e6:
         return f"{value:,g}"

@@ -14,24 +14,18 @@ from restive.experiments.bands import CENTRES, REGRETS, Bands
 if TYPE_CHECKING:
     from restive.experiments.statistics import Band
 
-__all__ = ["DIGITS", "page_curves", "points_allowed", "written"]
+__all__ = ["page_curves", "points_allowed"]
 
 Ints = NDArray[np.int64]
 
-MOST, LEAST = 120, 8  # points of a curve on the page
-LETTERS = 3  # of a number on the page
-# 85 letters that neither JSON nor HTML writes as more than one
-DIGITS = "".join(chr(k) for k in range(33, 127) if chr(k) not in "\"\\<>&'`{}")
-LOWEST, POWERS = -6, 34  # powers of ten that are written
+MOST, LEAST = 120, 6  # points of a curve on the page
+LETTERS = 6  # of a number on the page, with its comma
 
 
 def points_allowed(bands: Bands, room: int) -> int:
     """Points per curve so that all of them together take no more letters than there is room for."""
-    lines = 0
-    for place in bands.results.found:
-        for regret, centre in product(REGRETS, CENTRES):
-            band = bands.of(place, regret, centre)
-            lines += 0 if band is None else 3 if band.known else 1
+    keys = product(bands.results.found, REGRETS, CENTRES)
+    lines = 3 * sum(bands.of(*key) is not None for key in keys)  # centre, lower, upper
     return int(np.clip(room / (LETTERS * max(lines, 1)), LEAST, MOST))
 
 
@@ -80,35 +74,3 @@ def _short(value: float) -> float | int | None:
         return None
     rounded = round(float(f"{value:.4g}"), 5)
     return int(rounded) if rounded == int(rounded) else rounded
-
-
-def written(panel: dict[str, Any]) -> dict[str, Any]:
-    """The same with each line as text: three letters a number, bounds only where there are any."""
-    regrets = {
-        name: {
-            centre: [None if line is None else _written(line) for line in lines]
-            for centre, lines in found.items()
-        }
-        for name, found in panel["regrets"].items()
-    }
-    return {"times": panel["times"], "regrets": regrets}
-
-
-def _written(line: Sequence[Sequence[float | None]]) -> str:
-    bounded = any(value is not None for part in line[1:] for value in part)
-    return "".join(_code(value) for part in line[: 3 if bounded else 1] for value in part)
-
-
-def _code(value: float | None) -> str:
-    """Sign, power of ten and four digits as a number of three digits to the base 85.
-
-    >>> [_code(value) for value in (None, 0, 1e-6, -2.5)]
-    ['!!!', '!!#', '!!$', 'X$z']
-    """
-    number = 0 if value is None else 1
-    if value and abs(value) >= 10.0**LOWEST:
-        digits, power = f"{abs(value):.3e}".split("e")
-        place = min(int(power) - LOWEST, POWERS - 1) + (POWERS if value < 0 else 0)
-        number = 2 + 9000 * place + round(1000 * float(digits)) - 1000
-    base = len(DIGITS)
-    return DIGITS[number // base**2] + DIGITS[number // base % base] + DIGITS[number % base]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +9,8 @@ import numpy as np
 from restive.experiments.bands import Bands
 from restive.report.comparison.words import run_count
 from restive.report.drawing import palette
-from restive.report.learning import _apart, _short
-from restive.report.policy.colors import INK, plain
-from restive.report.policy.figure import METADATA, SETTINGS
+from restive.report.drawing.picture import INK, pictures, printable
+from restive.report.learning import axis_number, labels_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,25 +34,14 @@ def regret_figure(
     known = next((name for name in names if _lines(bands, problem, horizon, name)), None)
     if known is None:
         return None
-    import matplotlib
-    from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(), warnings.catch_warnings():
-        matplotlib.rcdefaults()  # whatever the user's own settings are
-        matplotlib.rcParams.update(SETTINGS)
-        # letters as letters, which journals ask for
-        matplotlib.rcParams.update({"pdf.fonttype": 42, "font.size": 8.5})
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # names in rare scripts
-        figure = Figure(figsize=SIZE)
+    def draw(figure: Figure) -> None:
         figure.subplots_adjust(left=0.09, right=0.78, bottom=0.16, top=0.9, wspace=0.3)
         _draw(figure, bands, problem, horizon, known)
-        return {kind: _saved(figure, kind) for kind in kinds}
 
-
-def _saved(figure: Figure, kind: str) -> bytes:
-    stream = BytesIO()
-    figure.savefig(stream, format=kind[1:], metadata=METADATA[kind])
-    return stream.getvalue()
+    # letters as letters, which journals ask for
+    settings = {"pdf.fonttype": 42, "font.size": 8.5}
+    return pictures(draw, kinds, settings, figsize=SIZE)
 
 
 def _lines(bands: Bands, problem: str, horizon: int, regret: str) -> list[tuple[int, Any]]:
@@ -83,9 +69,9 @@ def _draw(figure: Figure, bands: Bands, problem: str, horizon: int, regret: str)
     linear.locator_params(axis="x", nbins=4)
     _floor(logs, lines)
     for axis in (linear.xaxis, linear.yaxis, logs.xaxis, logs.yaxis):
-        axis.set_major_formatter(_short)
+        axis.set_major_formatter(axis_number)
     _names(logs, lines, bands.results.learners)
-    figure.suptitle(plain(problem, 80), fontsize=9.5)
+    figure.suptitle(printable(problem, 80), fontsize=9.5)
 
 
 def _line(axes: Axes, times: Any, band: Any, learner: int) -> None:
@@ -113,11 +99,11 @@ def _floor(axes: Axes, lines: list[tuple[int, Any]]) -> None:
 def _names(axes: Axes, lines: list[tuple[int, Any]], learners: tuple[str, ...]) -> None:
     """Each learner's name at the end of its curve, with a piece of its line."""
     low = axes.get_ylim()[0]
-    places = _apart(axes, [max(float(band.centre[-1]), low) for _, band in lines])
+    places = labels_apart(axes, [max(float(band.centre[-1]), low) for _, band in lines])
     for (k, _), place in zip(lines, places, strict=True):
         color, dash = palette.LIGHT[palette.color_index(k)], palette.dash(k)
         style: Any = (0, [float(part) / 1.6 for part in dash.split()]) if dash else "-"
         axes.plot([1.02, 1.1], [place, place], transform=axes.transAxes, color=color, ls=style,
                   lw=1.5, clip_on=False)  # fmt: skip
-        axes.annotate(plain(learners[k], 22), (1.12, place), xycoords="axes fraction",
+        axes.annotate(printable(learners[k], 22), (1.12, place), xycoords="axes fraction",
                       va="center", fontsize=7.5, annotation_clip=False)  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from restive.report.comparison import facts as facts
 from restive.report.comparison import words as words
-from restive.report.policy.colors import plain
+from restive.report.drawing.picture import printable
 
 if TYPE_CHECKING:
     from restive.experiments import Results
@@ -37,7 +37,7 @@ def experiment_markdown(
 
 def _safe(text: str) -> str:
     """Text that Markdown shows as it is: one line, with its marks escaped."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~&$])", r"\\\1", plain(text, 100_000))
+    return re.sub(r"([\\`*_{}\[\]<>#|~&$])", r"\\\1", printable(text, 100_000))
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]], words_first: int) -> list[str]:

@@ -12,10 +12,9 @@ from restive.base.errors import RestiveError
 from restive.experiments.bands import Bands
 from restive.report.comparison import facts as facts
 from restive.report.comparison import words as words
-from restive.report.comparison.curves import DIGITS, page_curves, points_allowed, written
+from restive.report.comparison.curves import LEAST, page_curves, points_allowed
 from restive.report.drawing import palette
 from restive.report.drawing.chain import chain_picture
-from restive.report.drawing.curve import still_picture
 
 if TYPE_CHECKING:
     from restive.experiments import Results
@@ -29,7 +28,6 @@ TOLERANCES = (1e-5, 1e-3)  # of plans that are only looked at
 PATIENCE = 5.0  # seconds that planning for one picture may take, as forecast
 MAX_SITUATIONS = 6
 LIMIT = 960_000  # letters of the page; the times take some more
-STILL_POINTS = 2400  # of all still curves together
 CURVES = "<curves/>"  # no name can be this, since names are escaped
 DARK = """color-scheme: dark;
 --page: #14171c; --card: #1d2128; --ink: #eceff3; --soft: #a5adb8; --rule: #363c46;
@@ -56,11 +54,10 @@ def _panels(bands: Bands, most: int) -> dict[str, Any]:
 
 
 def _without_curves(bands: Bands, summary: Summary) -> str:
-    """The page with still pictures, and a mark where the numbers of the others are to stand."""
+    """The page, with a mark where the numbers of the curves are to stand."""
     results = bands.results
     horizons = list(results.horizons)
-    pictures = len(results.problems) * len(results.learners)
-    panels = _panels(bands, min(max(STILL_POINTS // max(pictures, 1), 10), 60))
+    panels = _panels(bands, LEAST)
     context = {
         "title": words.title(results),
         "lead": words.lead(results, summary),
@@ -114,11 +111,10 @@ def _data(results: Results, panels: dict[str, Any]) -> str:
         "words": words.REGRET_NAMES,
         "horizon": words.longest(results),
         "learners": facts.learner_styles(results),
-        "digits": DIGITS,
         "problems": [
             {
                 "name": name,
-                "panels": {str(h): written(panel) for h, panel in found.items() if panel},
+                "panels": {str(h): panel for h, panel in found.items() if panel},
             }
             for name, found in panels.items()
         ],
@@ -132,27 +128,16 @@ def _data(results: Results, panels: dict[str, Any]) -> str:
 def _problem(
     results: Results, summary: Summary, name: str, panels: dict[int, Any]
 ) -> dict[str, Any]:
-    bandit, shown = results.bandits[name], _still_panel(panels)
-    regret = next(iter(shown["regrets"]), "gap") if shown else "gap"
-    still = None
-    if shown and regret in shown["regrets"]:
-        still = still_picture(shown, regret, results.learners, f"Mean {regret} regret on {name}")
+    bandit = results.bandits[name]
     return {
         "name": name,
         "intro": words.intro(results, name),
         "ranked_by": words.ranked_by(results, name),
-        "still": still,
-        "started": shown is not None,
+        "started": any(panels.values()),
         "tables": {h: facts.ranking(results, summary, name, h) for h in results.horizons},
         "arms": [one | {"picture": chain_picture(one["arm"])} for one in facts.arms(bandit)],
         "policy": _policy(bandit),
     }
-
-
-def _still_panel(panels: dict[int, Any]) -> Any:
-    """The panel with the longest horizon among those that are there."""
-    there = [horizon for horizon, panel in panels.items() if panel]
-    return panels[max(there)] if there else None
 
 
 def _policy(bandit: Bandit) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from restive.report.drawing.picture import printable
 from restive.report.drawing.svg import Box, label, number, picture, short
-from restive.report.policy.colors import plain
 
 if TYPE_CHECKING:
     from restive.model.bandit import Arm
@@ -87,7 +87,9 @@ def _node(place: Point, name: str, reward: float, box: Box) -> list[str]:
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS}" class="node" '
         f'style="--reward:{reward:.2f}"/>'
     )
-    words = label(x, y - 1, plain(name, 7), "name") + label(x, y + 13, f"r {short(reward)}", "pay")
+    words = label(x, y - 1, printable(name, 7), "name") + label(
+        x, y + 13, f"r {short(reward)}", "pay"
+    )
     return [circle, words]
 
 
@@ -197,4 +199,6 @@ def _cell_numbers(matrix: NDArray[np.float64], cell: float) -> list[str]:
 def _matrix_names(arm: Arm, cell: float) -> list[str]:
     every = max(1, round(11 / cell))
     named = range(0, arm.n_states, every)
-    return [label(-5, (s + 0.5) * cell + 4, plain(arm.states[s], 8), "name", "end") for s in named]
+    return [
+        label(-5, (s + 0.5) * cell + 4, printable(arm.states[s], 8), "name", "end") for s in named
+    ]

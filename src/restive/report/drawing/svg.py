@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
-__all__ = ["Box", "label", "number", "picture", "polyline", "short"]
+__all__ = ["Box", "label", "number", "picture", "short"]
 
 
 class Box:
@@ -47,18 +47,6 @@ def label(x: float, y: float, words: str, kind: str = "", anchor: str = "middle"
     return Markup('<text x="{}" y="{}"{}>{}</text>').format(
         _tenths(round(10 * x)), _tenths(round(10 * y)), styled, escape(words)
     )
-
-
-def polyline(points: Iterable[tuple[float, float]]) -> str:
-    """The ``d`` of a path through points, in steps from each to the next: that is shorter."""
-    words: list[str] = []
-    before = (0, 0)
-    for x, y in points:
-        tenths = (round(10 * x), round(10 * y))
-        step = (tenths[0] - before[0], tenths[1] - before[1])
-        words.append(f"{'l' if words else 'M'}{_tenths(step[0])} {_tenths(step[1])}")
-        before = tenths
-    return "".join(words)
 
 
 def _tenths(value: int) -> str:

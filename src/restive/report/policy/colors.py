@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.report.drawing.picture import LONGEST_NAME, printable
 from restive.report.policy.data import EITHER
 
 if TYPE_CHECKING:
@@ -14,32 +15,24 @@ if TYPE_CHECKING:
 
     from restive.model.bandit import Bandit
 
-__all__ = ["INK", "arm_label", "cell_edges", "key", "keyed_top", "plain", "shades", "state_label"]
+__all__ = ["arm_label", "cell_edges", "key", "keyed_top", "shades", "state_label"]
 
 Floats = NDArray[np.float64]
 
 HUES = ("#0072B2", "#E69F00", "#009E73")  # Okabe and Ito's: told apart with any colour vision
-INK = "#222222"
 PALEST = 0.25  # share of the hue where nothing is lost
-LONGEST_NAME = 16
-
-
-def plain(name: str, longest: int = LONGEST_NAME) -> str:
-    """A name that fits: one line, nothing unprintable, shortened."""
-    words = " ".join("".join(c if c.isprintable() else " " for c in name).split()) or "?"
-    return words if len(words) <= longest else words[: longest - 1] + "…"
 
 
 def arm_label(bandit: Bandit, arm: int, longest: int = LONGEST_NAME) -> str:
     """The arm's name, with its number where the shortened name is not its own."""
-    names = [plain(bandit.arm_name(j), longest) for j in range(bandit.n_arms)]
+    names = [printable(bandit.arm_name(j), longest) for j in range(bandit.n_arms)]
     return names[arm] if names.count(names[arm]) == 1 else f"{names[arm]} ({arm + 1})"
 
 
 def state_label(bandit: Bandit, arm: int, state: int, longest: int = LONGEST_NAME) -> str:
     """The state's name; nothing for an arm that has a single state."""
     names = bandit.arms[arm].states
-    return plain(names[state], longest) if len(names) > 1 else ""
+    return printable(names[state], longest) if len(names) > 1 else ""
 
 
 def shades(actions: NDArray[np.int64], gaps: Floats, top: float) -> Floats:

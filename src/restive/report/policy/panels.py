@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.report.drawing.picture import INK
 from restive.report.policy import colors as colors
 from restive.report.policy.data import EITHER, FINE, AgeMap, Strips, runs
 
@@ -88,7 +89,7 @@ def _dots(ax: Axes, panel: Strips) -> None:
 
 def _scatter(ax: Axes, x: NDArray[Any], y: NDArray[Any], visits: Floats) -> None:
     ax.scatter(
-        x, y, DOT * np.sqrt(visits), color=colors.INK, alpha=0.75, linewidths=0, zorder=3,
+        x, y, DOT * np.sqrt(visits), color=INK, alpha=0.75, linewidths=0, zorder=3,
         rasterized=len(x) > 200,
     )  # fmt: skip
 
@@ -108,10 +109,10 @@ def _name_runs(ax: Axes, bandit: Bandit, panel: Strips, row: int, top: float) ->
         deep = action == 0 and panel.gaps[row, first : min(past, first + 5)].min() > 0.5 * top
         ax.annotate(
             text, (edges[first], row + 0.42), (3, 0), textcoords="offset points",
-            fontsize=8, va="center", color="white" if deep else colors.INK, zorder=4,
+            fontsize=8, va="center", color="white" if deep else INK, zorder=4,
         )  # fmt: skip
         if first:
-            ax.vlines(edges[first], row + 0.06, row + 0.94, color=colors.INK, linewidth=1.2)
+            ax.vlines(edges[first], row + 0.06, row + 0.94, color=INK, linewidth=1.2)
 
 
 def _age_axis(ax: Axes, which: str, ages: Ints, period: int) -> None:
@@ -189,5 +190,5 @@ def _name_regions(ax: Axes, names: list[str], part: AgeMap) -> None:
             i, k = np.unravel_index(int(depth.argmax()), depth.shape)
             place = part.ages[0][i], part.ages[1][k]
             side = "left" if i < 0.2 * len(depth) else "right" if i > 0.8 * len(depth) else "center"
-            words = ax.text(*place, name, fontsize=8, ha=side, va="center", color=colors.INK)
+            words = ax.text(*place, name, fontsize=8, ha=side, va="center", color=INK)
             words.set_bbox({"facecolor": "white", "alpha": 0.6, "linewidth": 0, "pad": 1.2})

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from restive.report.drawing.picture import INK
 from restive.report.policy import colors as colors
 from restive.report.policy.data import Returns
 from restive.report.policy.play import Play
@@ -57,7 +58,7 @@ def _raster(figure: Figure, ax: Axes, bandit: Bandit, seen: Play) -> None:
         ax.bar(np.arange(steps), 0.12, 1, arm - 0.06, color=pale, linewidth=0, antialiased=False)
         at = np.flatnonzero(pulls == arm)
         ax.bar(at, 0.84, 1, arm - 0.42, color=paint[at], edgecolor="white", linewidth=0.6)
-    ax.step(np.arange(steps), pulls, where="mid", color=colors.INK, linewidth=0.5, alpha=0.5)
+    ax.step(np.arange(steps), pulls, where="mid", color=INK, linewidth=0.5, alpha=0.5)
     ax.set_yticks(np.arange(bandit.n_arms), _arms(bandit))
     ax.set_ylim(bandit.n_arms - 0.4, -0.6)
     ax.set_xlim(-0.6, steps - 0.4)
@@ -76,7 +77,7 @@ def _next_pulls(ax: Axes, bandit: Bandit, after: Returns) -> None:
     ax.imshow(after.following, cmap="Blues", vmin=0, vmax=1.25, aspect="auto")
     for (row, arm), part in np.ndenumerate(after.following):
         if part >= 0.005:
-            tone = "white" if part > 0.75 else colors.INK
+            tone = "white" if part > 0.75 else INK
             ax.text(arm, row, f"{part:.0%}", ha="center", va="center", color=tone, fontsize=8)
     names = _arms(bandit)
     ax.set_xticks(np.arange(bandit.n_arms), names)

@@ -38,20 +38,6 @@
   };
   const fit = (words, room) => words.length <= room ? words : words.slice(0, Math.max(1, room - 1)) + "…";
 
-  // --- numbers: three letters each, for sign, power of ten and four digits; see experiment_curves.py
-
-  const digit = new Map([...data.digits].map((letter, k) => [letter, k]));
-  function number(text, at) {
-    const code = (digit.get(text[at]) * 85 + digit.get(text[at + 1])) * 85 + digit.get(text[at + 2]);
-    if (code < 2) return code ? 0 : null;
-    const place = Math.floor((code - 2) / 9000), sign = place < 34 ? 1 : -1;
-    return sign * Number(`${(code - 2) % 9000 + 1000}e${place % 34 - 9}`);
-  }
-  function lineOf(text, count) {
-    const part = (k) => Array.from({ length: count }, (_, j) => 3 * count * k < text.length ? number(text, 3 * (count * k + j)) : null);
-    return [part(0), part(1), part(2)];
-  }
-
   // --- axes
 
   function axis(low, high, start, end, log) {
@@ -80,7 +66,7 @@
   function linesOf(chart) {
     const panel = data.problems[chart.problem].panels[state.horizon];
     if (!panel || !panel.regrets[state.regret]) return null;
-    const lines = panel.regrets[state.regret][state.centre].map((text) => text && lineOf(text, panel.times.length));
+    const lines = panel.regrets[state.regret][state.centre];
     const shown = lines.map((line, learner) => ({ line, learner }))
       .filter(({ line, learner }) => line && !state.hidden.has(learner));
     return { times: panel.times, shown };

@@ -1,0 +1,121 @@
+"""Pictures in files: the one way in which matplotlib draws for restive.
+
+The same drawing gives the same bytes: settings are our own whatever the user's are, and files carry
+neither dates nor random names.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from restive.base.errors import Fault, ProblemError, RestiveError
+from restive.base.writing import write_bytes
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from matplotlib.figure import Figure
+
+__all__ = ["INK", "checked_path", "pictures", "printable", "save_picture"]
+
+Draw = Callable[["Figure"], None]
+
+INK = "#222222"
+METADATA: dict[str, dict[str, Any]] = {
+    ".svg": {"Date": None},
+    ".png": {},
+    ".pdf": {"CreationDate": None},
+}
+# for names that matplotlib's own font cannot write, where one of these is installed
+FALLBACKS = (
+    "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "WenQuanYi Zen Hei", "Microsoft YaHei",
+    "Hiragino Sans", "PingFang SC", "Arial Unicode MS", "Unifont",
+)  # fmt: skip
+SETTINGS: Any = {
+    "svg.hashsalt": "restive",
+    "text.parse_math": False,  # a name may hold a dollar sign
+    "font.size": 9.5,
+    "axes.titlesize": 10.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+LONGEST_NAME = 16
+
+
+def save_picture(path: str | PathLike[str], draw: Draw, **figure: Any) -> None:
+    """Let ``draw`` fill a figure and write it to ``path``, whole or not at all.
+
+    path ends in .svg, .png or .pdf. figure: what matplotlib's Figure takes, such as figsize.
+    """
+    target = checked_path(path)
+    suffix = target.suffix.lower()
+    write_bytes(target, pictures(draw, [suffix], **figure)[suffix])
+
+
+def pictures(
+    draw: Draw, suffixes: Iterable[str], settings: Any = None, **figure: Any
+) -> dict[str, bytes]:
+    """The bytes of one drawing as each of these kinds of files."""
+    if find_spec("matplotlib") is None:
+        raise RestiveError(
+            "drawing needs matplotlib, which is not installed. "
+            "Install it with: pip install 'restive[plot]'"
+        )
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        matplotlib.rcdefaults()  # whatever the user's own settings are
+        matplotlib.rcParams.update(SETTINGS)
+        matplotlib.rcParams["font.family"] = _families()
+        matplotlib.rcParams.update(settings or {})
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # names in rare scripts
+        canvas = Figure(**figure)
+        draw(canvas)
+        return {suffix: _saved(canvas, suffix) for suffix in suffixes}
+
+
+def _saved(figure: Figure, suffix: str) -> bytes:
+    stream = BytesIO()
+    resolution = 130 if suffix == ".png" else 200
+    figure.savefig(stream, format=suffix[1:], dpi=resolution, metadata=METADATA[suffix])
+    return stream.getvalue()
+
+
+def checked_path(path: str | PathLike[str]) -> Path:
+    """The path of a picture, or a fault that says why none can be written there."""
+    target = Path(path)
+    if target.suffix.lower() not in METADATA:
+        remedy = f"Give a path that ends in one of {', '.join(METADATA)}."
+        fault = Fault(str(target), "unknown kind of picture", repr(target.suffix), remedy)
+    elif target.is_dir():
+        fault = Fault(str(target), "this is a folder", "", "Give the path of a file in it.")
+    elif not target.parent.is_dir():
+        remedy = "Create it first, or give another path."
+        fault = Fault(str(target), "no such folder", str(target.parent), remedy)
+    else:
+        return target
+    raise ProblemError([fault])
+
+
+def _families() -> list[str]:
+    """Fonts to write with, one after the other until one has the letter."""
+    from matplotlib.font_manager import get_font_names
+
+    installed = set(get_font_names())
+    return ["DejaVu Sans", *(name for name in FALLBACKS if name in installed)]
+
+
+def printable(name: str, longest: int = LONGEST_NAME) -> str:
+    """A name that fits: one line, nothing unprintable, shortened.
+
+    >>> printable("a very\\nlong name", 8)
+    'a very …'
+    """
+    words = " ".join("".join(c if c.isprintable() else " " for c in name).split()) or "?"
+    return words if len(words) <= longest else words[: longest - 1] + "…"
