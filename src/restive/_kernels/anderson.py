@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from restive._kernels import njit
 from restive._kernels.sweeps import read_entries, sweep
 
 Floats = NDArray[np.float64]

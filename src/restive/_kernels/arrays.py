@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from restive._kernels import njit
 from restive._kernels.rows import optimistic_weights
 
 CHUNKS = 64  # parts of a sweep, fixed so that the result does not depend on the threads

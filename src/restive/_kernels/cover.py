@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from restive._kernels import njit
 from restive._kernels.twostate import (
     QUARTER,
     ends,

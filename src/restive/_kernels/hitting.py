@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from restive._kernels import njit
 
 CHECK_EVERY = 8  # sweeps between two certificates
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from restive._kernels import njit
 
 _1, _3, _11, _24, _40 = (np.uint64(n) for n in (1, 3, 11, 24, 40))
 

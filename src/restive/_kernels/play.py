@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from restive._kernels import njit
 from restive._kernels.lookup import optimistic_sum
 
 Floats = NDArray[np.float64]

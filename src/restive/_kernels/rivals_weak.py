@@ -7,7 +7,8 @@ nothing but call the two in turn, so that compiled play cannot drift away from a
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from restive._kernels import njit
 
 CLOSE = 2.0**-40  # how exact a KL-UCB index is
 

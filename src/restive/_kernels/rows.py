@@ -15,7 +15,9 @@ iteration): radius/2 of the mass moves to the best outcome, taken from the worst
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
+
+from restive._kernels import njit
 
 ONE = np.uint64(1)
 NEVER = -1e300  # the value of a pull that is not allowed

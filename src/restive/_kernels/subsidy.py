@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from restive._kernels import njit
 
 RESTART = 1e-10  # uniform mass in every row: embedded chains of periodic arms stay unichain
 GAIN_TIES = 1e-13

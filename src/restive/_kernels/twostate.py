@@ -9,7 +9,8 @@ of angles (a, b, half width in a, in b). All bounds are outer bounds up to round
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from restive._kernels import njit
 
 QUARTER = 0.5 * np.pi
 

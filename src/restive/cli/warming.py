@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from restive.model.bandit import Bandit
 
 __all__ = ["announce", "warm_learner", "warm_learners"]
@@ -76,6 +76,6 @@ def _marker(family: str) -> Path:
 
     from restive import _kernels
 
-    place = _kernels.cache_directory()
+    place = _kernels.cache_directory() or Path(os.devnull)
     made_with = f"{_kernels._digest()}-{sys.implementation.cache_tag}-{version('numba')}"
     return place / f"compiled-{made_with}-{family}"
