@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import multiprocessing
 import os
 import stat
@@ -11,6 +12,7 @@ import pytest
 from restive.base import writing
 from restive.base.checks import require_delta, require_horizon
 from restive.base.errors import ProblemError
+from restive.base.table import Table
 from restive.base.words import count_text, duration_text, guess, shown, size_text
 from restive.base.writing import new_file, write_bytes, write_text
 
@@ -123,3 +125,24 @@ def test_a_missing_or_wrong_horizon_is_one_kind_of_error(horizon):
 def test_delta_is_a_probability(delta):
     with pytest.raises(ProblemError, match="delta"):
         require_delta(delta)
+
+
+def test_tables_go_to_files_and_back(tmp_path):
+    table = Table({"name": ["a,b", 'c"d'], "value": [0.1, None]})
+    table.to_csv(tmp_path / "table.csv")
+    with open(tmp_path / "table.csv", encoding="utf-8", newline="") as stream:
+        assert list(csv.reader(stream)) == [["name", "value"], ["a,b", "0.1"], ['c"d', ""]]
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table.to_parquet(tmp_path / "table.parquet")
+    assert parquet.read_table(tmp_path / "table.parquet").to_pydict() == table.to_dict()
+    pyarrow = pytest.importorskip("pyarrow")
+    assert pyarrow.table(table).to_pydict() == table.to_dict()
+
+
+def test_tables_are_shown_short_and_escaped():
+    table = Table({"<name>": [f"arm & {k}" for k in range(40)], "gain": [k / 7 for k in range(40)]})
+    assert len(repr(table).splitlines()) == 13
+    assert "&lt;name&gt;" in table._repr_html_()
+    assert "arm &amp; 3" in table._repr_html_()
+    with pytest.raises(ValueError, match="same length"):
+        Table({"a": [1], "b": []})

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import synthetic_results
-from restive import problems
+from restive import ProblemError, problems
 from restive.experiments.bands import Bands
 from restive.experiments.summary import exponent, summarize
 from restive.report.comparison import facts as facts
@@ -218,3 +218,34 @@ def test_failed_runs_are_told_beside_their_learner():
     assert (cells["b"]["text"], cells["b"]["why"]) == ("failed", why)
     assert why in page_of(found)
     assert f"b: {why}" in experiment_markdown(found, summary, {})
+
+
+def test_results_tell_themselves_in_a_few_lines(tmp_path):
+    found = synthetic_results.results(
+        {"one": problems.example1(0.1)}, ("b", "a"), (100,), runs=8, points=20
+    )
+    head, names, first, second = repr(found).splitlines()
+    assert head == "Results: 1 problem, 2 learners, 1 horizon, 8 runs each"
+    assert names.split() == ["problem", "horizon", "rank", "learner", "gap_regret"]
+    assert first.split()[2:4] == ["1", "b"]
+    assert second.split()[2:4] == ["2", "a"]
+    assert "<table>" in found._repr_html_()
+    assert found.table().to_dict()["learner"] == ["b", "a"]
+    found.plot(tmp_path / "regret.svg")
+    assert (tmp_path / "regret.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        (("oen", "b", 100), "problem: .* Did you mean one"),
+        (("one", "c", 100), "learner: not in these results"),
+        (("one", "b", 7), "horizon: .* There are 100"),
+    ],
+)
+def test_names_that_are_not_in_the_results_are_refused(place, words):
+    found = synthetic_results.results(
+        {"one": problems.example1(0.1)}, ("b", "a"), (100,), runs=8, points=20
+    )
+    with pytest.raises(ProblemError, match=words):
+        found.curves(*place)

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.errors import Fault, ProblemError
+from restive.base.pictured import Pictured
+from restive.base.table import Table
+from restive.base.words import guess
 from restive.model.bandit import Bandit
+
+if TYPE_CHECKING:
+    from restive.experiments.summary import Summary
 
 __all__ = ["Curves", "Failure", "Place", "Results"]
 
@@ -51,9 +60,15 @@ class Failure:
         return f"{len(self.failed)} of {self.runs} runs failed ({self.error})"
 
 
-@dataclass(frozen=True, eq=False)
-class Results:
-    """An experiment's results; names and labels in the experiment's order."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Results(Pictured):
+    """An experiment's results; names and labels in the experiment's order.
+
+    ``plot(path, problem=..., horizon=...)`` draws the regret curves of one problem and horizon, by
+    default of the first problem and the longest horizon.
+    """
+
+    picture: ClassVar[str] = "restive.report:regret_picture"
 
     problems: tuple[str, ...]
     learners: tuple[str, ...]
@@ -71,7 +86,69 @@ class Results:
 
     def curves(self, problem: str, learner: str, horizon: int) -> Curves | None:
         """The runs of one learner; None if it refused the problem, failed or is not finished."""
+        for field_name, name, known in (
+            ("problem", problem, self.problems),
+            ("learner", learner, self.learners),
+            ("horizon", horizon, self.horizons),
+        ):
+            if name not in known:
+                names = [str(one) for one in known]
+                remedy = f"{guess(str(name), names)}There are {', '.join(names)}."
+                fault = Fault(field_name, "not in these results", repr(name), remedy)
+                raise ProblemError([fault])
         return self.found.get((problem, learner, horizon))
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Finals, slopes, ranks and paired comparisons with their intervals."""
+        from restive.experiments.summary import summarize
+
+        return summarize(self)
+
+    def table(self) -> Table:
+        """One row for each problem, horizon and learner: mean losses with their intervals."""
+        from restive.experiments.summary import MEASURES
+
+        rows = []
+        for entry in self.summary.entries:
+            head = (entry.problem, entry.horizon, entry.learner, entry.runs, entry.rank)
+            ends = [entry.final[name].mean for name in MEASURES]
+            numbers = [x for end in ends for x in (end.value, end.lower, end.upper)]
+            rows.append((*head, *numbers, entry.seconds, entry.refusal))
+        heads = [f"{name}{part}" for name in MEASURES for part in ("", "_lower", "_upper")]
+        names = ["problem", "horizon", "learner", "runs", "rank", *heads, "seconds", "refusal"]
+        columns = list(zip(*rows, strict=True)) or [()] * len(names)
+        return Table(dict(zip(names, columns, strict=True)))
+
+    def __repr__(self) -> str:
+        return f"{self._title}\n{self._brief!r}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self._title)}</p>{self._brief._repr_html_()}"
+
+    @property
+    def _title(self) -> str:
+        parts = [
+            f"{len(part)} {word}{'s' * (len(part) != 1)}"
+            for part, word in (
+                (self.problems, "problem"), (self.learners, "learner"), (self.horizons, "horizon")
+            )
+        ]  # fmt: skip
+        state = "" if self.complete else ", not complete"
+        return f"Results: {', '.join(parts)}, {self.runs} runs each{state}"
+
+    @property
+    def _brief(self) -> Table:
+        table = self.table().columns
+        shown = ["problem", "horizon", "rank", "learner", "gap_regret"]
+        if not any(value == value for value in table["gap_regret"]):  # none could be planned
+            shown[-1] = "weak_regret"
+        order = sorted(
+            range(len(table["rank"])),
+            key=lambda k: (self.problems.index(table["problem"][k]), table["horizon"][k],
+                           table["rank"][k] or len(self.learners) + 1),
+        )  # fmt: skip
+        return Table({name: [table[name][k] for k in order] for name in shown})
 
     @property
     def complete(self) -> bool:

@@ -6,17 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from restive.base.errors import Fault, ProblemError
+from restive.base.writing import write_bytes
 from restive.experiments.bands import Bands
 from restive.report.comparison.words import run_count
 from restive.report.drawing import palette
-from restive.report.drawing.picture import INK, pictures, printable
+from restive.report.drawing.picture import INK, checked_path, pictures, printable
 from restive.report.learning import axis_number, labels_apart
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["regret_figure"]
+    from restive.experiments import Results
+
+__all__ = ["regret_figure", "regret_picture"]
 
 SIZE = (7.0, 3.1)  # inches: across both columns of a page
 LABELS = {"gap": "gap regret", "plain": "regret", "weak": "weak regret"}
@@ -42,6 +48,23 @@ def regret_figure(
     # letters as letters, which journals ask for
     settings = {"pdf.fonttype": 42, "font.size": 8.5}
     return pictures(draw, kinds, settings, figsize=SIZE)
+
+
+def regret_picture(
+    results: Results, path: str | PathLike[str], problem: str = "", horizon: int | None = None
+) -> None:
+    """Draw the regret curves of one problem and horizon into a file (.svg, .png or .pdf).
+
+    By default those of the first problem and the longest horizon.
+    """
+    problem, horizon = problem or results.problems[0], horizon or max(results.horizons)
+    target = checked_path(path)
+    suffix = target.suffix.lower()
+    drawn = regret_figure(Bands(results), problem, horizon, (suffix,))
+    if drawn is None:
+        remedy = "Let the comparison finish a run of each learner first."
+        raise ProblemError([Fault("problem", "no run has finished", repr(problem), remedy)])
+    write_bytes(target, drawn[suffix])
 
 
 def _lines(bands: Bands, problem: str, horizon: int, regret: str) -> list[tuple[int, Any]]:
