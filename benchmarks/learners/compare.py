@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.experiments import Results
 from restive.experiments.paired import geometric_ratio
 from restive.experiments.statistics import mean_interval
 
@@ -20,9 +21,14 @@ ORACLES = ("optimal", "myopic", "whittle", "best-arm")
 PUBLISHED = "colored-ucrl2"
 
 
-def summary(results: dict[str, dict[str, Any]], horizons: list[int]) -> dict[str, Any]:
+def summary(results: Results) -> dict[str, Any]:
     """Everything the page and the figure show, ready for JSON."""
-    table = _table(results)
+    horizons = list(results.horizons)
+    table = {
+        place: np.asarray(curves.gap_regret)[:, -1]
+        for place, curves in results.found.items()
+        if np.isfinite(curves.gap_regret).all()
+    }
     rows = []
     for (problem, learner, horizon), values in sorted(table.items()):
         mean = mean_interval(values)
@@ -66,16 +72,6 @@ def _goals(claims: list[dict[str, Any]], horizons: list[int]) -> list[dict[str, 
         {"goal": goal, "measured": value, "at_most": most, "met": bool(value <= most)}
         for goal, value, most in goals
     ]
-
-
-def _table(results: dict[str, dict[str, Any]]) -> dict[tuple[str, str, int], Floats]:
-    cells: dict[tuple[str, str, int], dict[int, float]] = {}
-    for key, result in results.items():
-        problem, learner, horizon, seed = key.split("|")
-        if "gap_regret" in result:
-            place = (problem, learner, int(horizon))
-            cells.setdefault(place, {})[int(seed)] = result["gap_regret"]
-    return {place: np.array([runs[s] for s in sorted(runs)]) for place, runs in cells.items()}
 
 
 def _claims(table: dict[tuple[str, str, int], Floats], horizon: int) -> list[dict[str, Any]]:
@@ -124,23 +120,17 @@ def _ratio(
     }  # fmt: skip
 
 
-def _refused(results: dict[str, dict[str, Any]]) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    for key, result in results.items():
-        if "refused" in result:
-            problem, learner, _, _ = key.split("|")
-            found.setdefault(learner, {})[problem] = result["refused"]
-    return found
+def _refused(results: Results) -> dict[str, dict[str, str]]:
+    reasons: dict[str, dict[str, str]] = {}
+    for (problem, learner, _), why in results.refusals.items():
+        reasons.setdefault(learner, {})[problem] = why[:200]
+    return reasons
 
 
-def _seconds(results: dict[str, dict[str, Any]]) -> dict[str, dict[str, float]]:
+def _seconds(results: Results) -> dict[str, dict[str, float]]:
     """Median seconds per 1e5 steps of each learner on each problem."""
-    runs: dict[str, dict[str, list[float]]] = {}
-    for key, result in results.items():
-        problem, learner, horizon, _ = key.split("|")
-        if "seconds" in result and int(horizon) == 100_000:
-            runs.setdefault(learner, {}).setdefault(problem, []).append(result["seconds"])
-    return {
-        learner: {problem: float(np.median(times)) for problem, times in problems.items()}
-        for learner, problems in runs.items()
-    }
+    medians: dict[str, dict[str, float]] = {}
+    for (problem, learner, horizon), curves in results.found.items():
+        if horizon == 100_000:
+            medians.setdefault(learner, {})[problem] = float(np.median(curves.seconds))
+    return medians
