@@ -8,7 +8,8 @@ import pytest
 import naive
 from restive._kernels import arrays, lookup
 from restive.mdp.certificate import bandit_parameters
-from restive.mdp.iteration import ArrayIteration, BanditIteration, fill_ghosts, row_tables
+from restive.mdp.iteration import ArrayIteration, BanditIteration, row_tables
+from restive.mdp.layout import fill_ghosts
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters, StructuredMDP
 from zoo import draw_bandit, draw_caps

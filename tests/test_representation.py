@@ -173,3 +173,54 @@ def test_an_arm_that_loops_back_to_age_one_keeps_it_as_a_rested_age():
     assert rep.n_states == 2 * 2 * (2 * 2)
     assert rep.stored_ages([3, 1]) == (1, 1)
     assert rep.positions([0, 0], [3, 1]) != rep.positions([0, 0], [1, 3])
+
+
+# --- verbs -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_older_colors_and_successors_are_those_of_the_enumeration(seed):
+    _, caps, rep = drawn(seed)
+    last, states, stored = rep.every_state()
+    cells = [(int(i), tuple(s), tuple(n)) for i, s, n in
+             zip(last, states.tolist(), stored.tolist(), strict=True)]  # fmt: skip
+    assert cells == enumerated(rep)
+    colors, older = rep.colors(states, stored), rep.older(stored)
+    for row in np.random.default_rng(seed).integers(len(cells), size=10):
+        _, seen, ages = cells[row]
+        info = tuple(zip(seen, ages, strict=True))
+        for arm, size in enumerate(rep.sizes):
+            assert colors[row, arm] == rep.color(arm, *info[arm])
+            assert older[row, arm] == naive.stored(ages[arm] + 1, caps[arm], rep.periods[arm])
+            assert older[row, arm] == rep.older(ages[arm], arm)
+            assert rep.older_colors[colors[row, arm]] == rep.color(arm, seen[arm], ages[arm] + 1)
+            after, later = rep.successors(states[row], stored[row], arm)
+            for outcome in range(size):
+                wanted = naive.after(info, arm, outcome, caps, rep.periods)
+                found = zip(after[outcome].tolist(), later[outcome].tolist(), strict=True)
+                assert tuple(found) == wanted
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_place_is_the_sum_of_what_its_colors_add(seed):
+    _, _, rep = drawn(seed)
+    last, states, stored = rep.every_state()
+    steps = rep.offsets[last[:, None], rep.colors(states, stored)].sum(axis=1)
+    np.testing.assert_array_equal(rep.layout.block[last] + steps, rep.place(last, states, stored))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rows_are_packed_color_by_color(seed):
+    _, _, rep = drawn(seed)
+    rng = np.random.default_rng(seed)
+    shapes = list(zip(rep.sizes, rep.n_ages, strict=True))
+    laws = [rng.random((size, ages, size)) for size, ages in shapes]
+    means = [rng.random(shape) for shape in shapes]
+    packed, flat = rep.pack(laws), rep.pack(means)
+    assert packed.shape == (rep.n_colors, rep.max_support)
+    for arm, (size, ages) in enumerate(shapes):
+        for s, n in np.ndindex(size, ages):
+            color = rep.color(arm, s, n + 1)
+            assert flat[color] == means[arm][s, n]
+            np.testing.assert_array_equal(packed[color, :size], laws[arm][s, n])
+            assert not packed[color, size:].any()

@@ -1,6 +1,6 @@
 """Sweeps of (extended) value iteration over the information states of a restless bandit.
 
-Values lie as ``representation.Layout`` describes. "Stay on i" reads block i one age further on,
+Values lie as ``mdp.layout.MemoryLayout`` describes. "Stay on i" reads block i one age further on,
 "switch to j" reads an entry slice copied beforehand, so a sweep may update a block in place:
 with ages ascending every value is read before it is overwritten (Jacobi), with ages descending
 the newest values are used along each run of stays (propagation).

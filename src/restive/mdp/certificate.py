@@ -20,28 +20,22 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def bandit_parameters(
-    bandit: Bandit, representation: Representation, *, loop: str = "limit"
-) -> Parameters:
+def bandit_parameters(bandit: Bandit, rep: Representation, *, loop: str = "limit") -> Parameters:
     """True parameters of every color: row s of P^n and its mean reward sum_s' P^n(s, s') r(s').
 
     Ages before the cap are exact. An age on the loop stands for infinitely many n: with
     ``loop="limit"`` it gets the law they approach, with ``loop="power"`` that of its own n (the
     T-step representation, where no older age occurs).
     """
-    rewards, laws = [], []
+    laws = []
     for j, arm in enumerate(bandit.arms):
-        ages = representation.n_ages[j]
-        rows = chains.powers(arm.transitions, ages)
+        rows = chains.powers(arm.transitions, rep.n_ages[j])
         if loop == "limit":
-            for age in range(representation.caps[j], ages + 1):
+            for age in range(rep.caps[j], rep.n_ages[j] + 1):
                 rows[age - 1] = chains.limit_rows(arm.transitions, age)
-        rows = rows.transpose(1, 0, 2)  # (state, age, outcome)
-        padded = np.zeros((*rows.shape[:2], representation.max_support))
-        padded[..., : arm.n_states] = rows
-        rewards.append((rows @ arm.rewards).ravel())
-        laws.append(padded.reshape(-1, representation.max_support))
-    return Parameters(np.concatenate(rewards), np.concatenate(laws))
+        laws.append(rows.transpose(1, 0, 2))  # (state, age, outcome)
+    means = [rows @ arm.rewards for rows, arm in zip(laws, bandit.arms, strict=True)]
+    return Parameters(rep.pack(means), rep.pack(laws))
 
 
 def certificate(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive._kernels import anderson, arrays, sweeps
+from restive.mdp.layout import fill_ghosts, longest_first
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters, StructuredMDP
 
@@ -60,7 +61,7 @@ def aligned_zeros(count: int) -> Floats:
 
 
 class BanditIteration:
-    """Sweeps over information states; values lie as ``Layout`` says."""
+    """Sweeps over information states; values lie as ``MemoryLayout`` says."""
 
     def __init__(
         self, structure: Representation, parameters: Parameters, start: Floats | None = None
@@ -152,20 +153,6 @@ class BanditIteration:
         anderson.judge(self.values, self.entries, corners, search, target, patience)
 
 
-def fill_ghosts(rep: Representation, values: Floats) -> None:
-    """Copy into the ghost cell of each run of ages what follows its last age."""
-    lay = rep.layout
-    for last in range(rep.n_arms):
-        z = int(lay.row_arm[last])
-        run, states = (int(lay.rested[z]), rep.sizes[z]) if z >= 0 else (1, 1)
-        loop = int(lay.loop[z]) if z >= 0 else 0
-        row = int(lay.row[last])
-        block = values[lay.block[last] : lay.block[last + 1]]
-        block = block[: len(block) // row * row].reshape(-1, row)
-        for s in range(states):
-            block[:, s * (run + 1) + run] = block[:, s * (run + 1) + loop]
-
-
 def row_tables(rep: Representation, parameters: Parameters) -> sweeps.Tables:
     """Parameters per color, and laid out once more along the rows of the two row arms."""
     lay = rep.layout
@@ -176,7 +163,7 @@ def row_tables(rep: Representation, parameters: Parameters) -> sweeps.Tables:
     width, length = chances.shape[1], int(lay.row.max())
     row_rewards, row_radii = aligned_zeros(4 * length).reshape(2, 2, length)
     row_chances = aligned_zeros(2 * width * length).reshape(2, width, length)
-    for table, (arm, _) in enumerate(rep.longest_first[:2] if rep.n_arms > 1 else []):
+    for table, arm in enumerate(longest_first(rep)[:2] if rep.n_arms > 1 else []):
         states, ages, skip = rep.sizes[arm], rep.n_ages[arm], int(lay.first[arm])
         colors, run = slice(begin := int(lay.colors[arm]), begin + states * ages), ages - skip
         for row, values in (

@@ -6,50 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import lcm, prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from restive.mdp.layout import MemoryLayout, lay_out, n_bytes
 from restive.model.bandit import Bandit
 
-__all__ = ["Layout", "Representation"]
+__all__ = ["Representation"]
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-SPARE = 16  # cells after the last row: a row is read one age further on than it is written
-
-
-class Layout(NamedTuple):
-    """Where things lie in memory, for the kernels; K arms, all int64.
-
-    Values are kept in K blocks, block i for the states in which arm i was pulled last. A block is
-    laid out as [states of the outer arms][ages of the outer arms][state of i][row], where the row
-    runs over (state, age) of one more arm, the row arm, with a ghost cell after each run of ages.
-    Entry (i, j) is the slice of block j that a switch from i to j reads: there arm i has age 2.
-    """
-
-    sizes: Ints  # (K,) states of each arm
-    stored: Ints  # (K,) stored ages
-    rested: Ints  # (K,) stored ages of an arm that was not pulled last
-    first: Ints  # (K,) the first of these, counted from 0
-    enter: Ints  # (K,) place among the rested ages after one step of rest
-    loop: Ints  # (K,) place among the rested ages that follows the last one
-    colors: Ints  # (K,) color of (state 0, age 1) of each arm
-    row_arm: Ints  # (K,) row arm of each block, -1 if there is no other arm
-    row_table: Ints  # (K,) which of the two possible row arms that is
-    outer: Ints  # (K, K) outer arms of each block, padded with -1
-    n_outer: Ints  # (K,)
-    row: Ints  # (K,) length of a row, ghosts included
-    block: Ints  # (K + 1,) offset of each block; the end leaves some cells to spare
-    state_stride: Ints  # (K, K) [block, arm]
-    age_stride: Ints  # (K, K)
-    entry: Ints  # (K, K) offset of each entry slice
-    entry_state_stride: Ints  # (K, K, K) [from, to, arm]
-    entry_age_stride: Ints  # (K, K, K)
-    entry_length: Ints  # (1,)
-    tasks: Ints  # (n, 2) [block, offset of the outer arms' states]: independent parts of a sweep
-    task_states: Ints  # (n, K) the outer arms' states of each task
 
 
 @dataclass(frozen=True)
@@ -104,9 +72,7 @@ class Representation:
     def n_arms(self) -> int:
         return len(self.sizes)
 
-    @property
-    def n_actions(self) -> int:
-        return len(self.sizes)
+    n_actions = n_arms
 
     @cached_property
     def n_ages(self) -> tuple[int, ...]:
@@ -124,59 +90,38 @@ class Representation:
         return max(self.sizes)
 
     @cached_property
-    def _rested(self) -> tuple[int, ...]:
+    def rested(self) -> tuple[int, ...]:
         """Stored ages of an arm not pulled last: age 1 only if the loop comes back to it."""
-        return tuple(
-            ages if cap == 1 else ages - 1 for cap, ages in zip(self.caps, self.n_ages, strict=True)
-        )
+        return tuple(n - (cap > 1) for cap, n in zip(self.caps, self.n_ages, strict=True))
 
     @property
     def n_states(self) -> int:
         """Information states kept, including a few that no play reaches (two equal ages)."""
-        per_arm = [s * r for s, r in zip(self.sizes, self._rested, strict=True)]
+        per_arm = [s * r for s, r in zip(self.sizes, self.rested, strict=True)]
         return sum(self.sizes[i] * prod(per_arm[:i] + per_arm[i + 1 :]) for i in range(self.n_arms))
 
     @property
     def n_bytes(self) -> int:
         """Memory a solution takes at its peak: values with ghost cells, and entry slices."""
-        cells = 0
-        for i, z in enumerate(self._row_arms):
-            others = [arm for arm in range(self.n_arms) if arm not in (i, z)]
-            outer = prod(self.sizes[arm] * self._rested[arm] for arm in others)
-            row = self._row_length(z)
-            cells += outer * self.sizes[i] * row
-            for j in others:
-                part = outer // self._rested[j]  # s_j' takes the place of (s_j, age)
-                cells += part * self.sizes[i] * row
-            if z >= 0:
-                cells += outer * self.sizes[i] * self.sizes[z]
-        return 8 * (cells + 2 * SPARE)
-
-    @property
-    def _row_arms(self) -> tuple[int, ...]:
-        """Row arm of each block: the one with the longest row that is not the block's own."""
-        longest = [j for j, _ in self.longest_first]
-        if self.n_arms == 1:
-            return (-1,)
-        return tuple(longest[1] if i == longest[0] else longest[0] for i in range(self.n_arms))
-
-    @property
-    def longest_first(self) -> list[tuple[int, int]]:
-        """(arm, cells of its row), the longest first: the first two serve as row arms."""
-        lengths = [
-            (j, s * r) for j, (s, r) in enumerate(zip(self.sizes, self._rested, strict=True))
-        ]
-        return sorted(lengths, key=lambda pair: -pair[1])
-
-    def _row_length(self, row_arm: int) -> int:
-        """Cells of a row: ages and a ghost per state, in whole lines of cache."""
-        cells = self.sizes[row_arm] * (self._rested[row_arm] + 1) if row_arm >= 0 else 2
-        return -(-cells // 16) * 16
+        return n_bytes(self)
 
     def color(self, arm: int, state: int, age: int) -> int:
         """Number of the color (arm, state last seen, age); any age is brought onto the lasso."""
-        before = sum(self.sizes[j] * self.n_ages[j] for j in range(arm))
-        return before + state * self.n_ages[arm] + self.stored_age(arm, age) - 1
+        first = int(self.first_colors[arm])
+        return first + state * self.n_ages[arm] + self.stored_age(arm, age) - 1
+
+    def colors(self, last_states: ArrayLike, stored: ArrayLike) -> Ints:
+        """Color of every arm in states given by stored ages; inputs and result (..., K)."""
+        ages = np.asarray(stored, dtype=np.int64) - 1
+        return np.asarray(
+            self.first_colors + np.asarray(last_states) * np.array(self.n_ages) + ages
+        )
+
+    @cached_property
+    def first_colors(self) -> Ints:
+        """Color of (state 0, age 1) of each arm, shape (K,)."""
+        counts = [size * ages for size, ages in zip(self.sizes, self.n_ages, strict=True)]
+        return np.cumsum([0, *counts[:-1]])
 
     def color_grid(self, arm: int) -> Ints:
         """Numbers of one arm's colors, shape (states, ages)."""
@@ -203,6 +148,70 @@ class Representation:
         stored = np.where(raw < caps, raw, caps + (raw - caps) % periods)
         return stored, np.asarray(np.argmin(raw, axis=-1))
 
+    def older(self, stored: ArrayLike, arm: int | None = None) -> Ints:
+        """Stored ages after one more step: of all arms, (..., K), or any number of one arm's."""
+        which = slice(None) if arm is None else arm
+        ages = np.asarray(stored, dtype=np.int64) + 1
+        last, back = np.array(self.n_ages)[which], np.array(self.caps)[which]
+        return np.where(ages <= last, ages, back)
+
+    @cached_property
+    def older_colors(self) -> Ints:
+        """Color after one more step of rest, shape (C,)."""
+        older = np.arange(1, self.n_colors + 1)
+        for arm, cap in enumerate(self.caps):
+            grid = self.color_grid(arm)
+            older[grid[:, -1]] = grid[:, cap - 1]
+        return older
+
+    @cached_property
+    def offsets(self) -> Ints:
+        """What each color adds to the place of a state, by the arm pulled last, shape (K, C)."""
+        lay = self.layout
+        steps = np.zeros((self.n_arms, self.n_colors), dtype=np.int64)
+        for arm in range(self.n_arms):
+            grid = self.color_grid(arm)
+            states, ages = np.indices(grid.shape)
+            for last in range(self.n_arms):
+                age_step = 0 if arm == last else lay.age_stride[last, arm]
+                steps[last, grid] = states * lay.state_stride[last, arm]
+                steps[last, grid] += (ages - lay.first[arm]) * age_step
+        return steps
+
+    def successors(self, last_states: Ints, stored: Ints, arm: int) -> tuple[Ints, Ints]:
+        """Last states and stored ages after a pull of ``arm``, one for each outcome.
+
+        Inputs (..., K), results (..., S, K) with the S states of the arm.
+        """
+        shape = (*np.shape(stored)[:-1], self.sizes[arm], self.n_arms)
+        states = np.broadcast_to(np.asarray(last_states)[..., None, :], shape).copy()
+        ages = np.broadcast_to(self.older(stored)[..., None, :], shape).copy()
+        states[..., arm], ages[..., arm] = np.arange(self.sizes[arm]), 1
+        return states, ages
+
+    def pack(self, tables: Sequence[NDArray[Any]]) -> Floats:
+        """One table for all colors from one per arm.
+
+        (S_j, ages of j) becomes (C,), and laws (S_j, ages of j, S_j) become (C, B), with zeros
+        beyond an arm's own outcomes.
+        """
+        if tables[0].ndim == 2:
+            return np.concatenate([table.ravel() for table in tables])
+        packed = np.zeros((self.n_colors, self.max_support))
+        for arm, table in enumerate(tables):
+            packed[self.color_grid(arm), : self.sizes[arm]] = table
+        return packed
+
+    def every_state(self) -> tuple[Ints, Ints, Ints]:
+        """All information states kept: arm pulled last (N,), last states and stored ages (N, K)."""
+        blocks = []
+        for last in range(self.n_arms):
+            axes = [np.array([last]), *map(np.arange, self.sizes), *self.block_ages(last)]
+            grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+            blocks.append(grid.reshape(-1, 1 + 2 * self.n_arms))
+        cells = np.concatenate(blocks)
+        return cells[:, 0], cells[:, 1 : 1 + self.n_arms], cells[:, 1 + self.n_arms :]
+
     def place(self, last: Ints, last_states: Ints, stored: Ints) -> Ints:
         """Place in the array of values of states given by stored ages and the arm pulled last."""
         lay = self.layout
@@ -217,8 +226,8 @@ class Representation:
         return self.place(last, np.asarray(last_states, dtype=np.int64), stored)
 
     @cached_property
-    def layout(self) -> Layout:
-        return _lay_out(self)
+    def layout(self) -> MemoryLayout:
+        return lay_out(self)
 
     def block(self, values: NDArray[Any], last: int) -> NDArray[Any]:
         """View of the values where arm ``last`` was pulled last, ghosts left out.
@@ -227,7 +236,7 @@ class Representation:
         has length 1 (it is 1). A rested age axis starts at age 2, or at 1 where the cap is 1.
         """
         lay = self.layout
-        ages = [1 if j == last else self._rested[j] for j in range(self.n_arms)]
+        ages = [1 if j == last else self.rested[j] for j in range(self.n_arms)]
         strides = [*lay.state_stride[last], *lay.age_stride[last]]
         begin = int(lay.block[last])
         return np.lib.stride_tricks.as_strided(
@@ -238,11 +247,8 @@ class Representation:
 
     def block_ages(self, last: int) -> list[Ints]:
         """The age that each place along the age axes of ``block`` stands for."""
-        first = self.layout.first
-        return [
-            np.array([1]) if j == last else np.arange(self._rested[j]) + 1 + first[j]
-            for j in range(self.n_arms)
-        ]
+        ends = enumerate(zip(self.rested, self.n_ages, strict=True))
+        return [np.array([1]) if j == last else np.arange(n - r, n) + 1 for j, (r, n) in ends]
 
     @cached_property
     def orbits(self) -> Ints:
@@ -255,13 +261,11 @@ class Representation:
         if self.cyclic is None:
             return np.zeros((1,) * self.n_arms, dtype=np.int64)
         orbit = np.full(self.periods, -1, dtype=np.int64)
+        steps = np.arange(lcm(*self.periods))
         for phases in np.ndindex(*self.periods):
             if orbit[phases] < 0:
-                label = orbit.max() + 1
-                for t in range(lcm(*self.periods)):
-                    orbit[tuple((f + t) % m for f, m in zip(phases, self.periods, strict=True))] = (
-                        label
-                    )
+                shifted = zip(phases, self.periods, strict=True)
+                orbit[tuple((f + steps) % m for f, m in shifted)] = orbit.max() + 1
         return orbit
 
     @property
@@ -291,71 +295,3 @@ class Representation:
             shape[j], shape[self.n_arms + j] = phase.shape
             phases.append(phase.reshape(shape))
         return np.asarray(self.orbits[tuple(phases)])
-
-
-def _strides(arms: Sequence[int], rep: Representation, inner: int, state: Ints, age: Ints) -> int:
-    """Lay out [states of arms][ages of arms] around ``inner`` cells; returns the total."""
-    step = inner
-    for arm in reversed(arms):
-        age[arm] = step
-        step *= rep._rested[arm]
-    for arm in reversed(arms):
-        state[arm] = step
-        step *= rep.sizes[arm]
-    return step
-
-
-def _lay_out(rep: Representation) -> Layout:
-    count = rep.n_arms
-    sizes, ages = np.array(rep.sizes), np.array(rep.n_ages)
-    caps, rested = np.array(rep.caps), np.array(rep._rested)
-    first = np.where(caps == 1, 0, 1)
-    after_one = np.where(ages > 1, 1, 0)  # stored age (from 0) after one step of rest
-    colors = np.concatenate([[0], np.cumsum(sizes * ages)[:-1]])
-    row_arm = np.array(rep._row_arms)
-    row_table = np.array([0 if z == rep.longest_first[0][0] else 1 for z in row_arm])
-    row = np.array([rep._row_length(int(z)) for z in row_arm])
-    outer = np.full((count, count), -1)
-    state_stride, age_stride = np.zeros((2, count, count), dtype=np.int64)
-    entry_state, entry_age = np.zeros((2, count, count, count), dtype=np.int64)
-    block, entry = np.zeros(count + 1, dtype=np.int64), np.zeros((count, count), dtype=np.int64)
-    entries = 0
-    for i in range(count):
-        z = int(row_arm[i])
-        others = [arm for arm in range(count) if arm not in (i, z)]
-        outer[i, : len(others)] = others
-        state_stride[i, i] = row[i]
-        inner = int(sizes[i] * row[i])
-        block[i + 1] = block[i] + _strides(others, rep, inner, state_stride[i], age_stride[i])
-        if z >= 0:
-            state_stride[i, z], age_stride[i, z] = rested[z] + 1, 1
-            entry[i, z], entry_state[i, z, z] = entries, 1
-            entry_state[i, z, i] = sizes[z]
-            inner = int(sizes[i] * sizes[z])
-            entries += _strides(others, rep, inner, entry_state[i, z], entry_age[i, z])
-        for j in others:
-            rest = [arm for arm in others if arm != j]
-            entry[i, j], entry_state[i, j, j] = entries, row[i]
-            entry_state[i, j, i] = sizes[j] * row[i]
-            inner = int(sizes[i] * sizes[j] * row[i])
-            entry_state[i, j, z], entry_age[i, j, z] = rested[z] + 1, 1
-            entries += _strides(rest, rep, inner, entry_state[i, j], entry_age[i, j])
-    block[count] += SPARE
-    tasks, task_states = _tasks(rep, outer, state_stride)
-    return Layout(
-        sizes, ages, rested, first, after_one - first, caps - 1 - first, colors,
-        row_arm, row_table, outer, (outer >= 0).sum(axis=1), row, block, state_stride, age_stride,
-        entry, entry_state, entry_age, np.array([entries + SPARE]), tasks, task_states,
-    )  # fmt: skip
-
-
-def _tasks(rep: Representation, outer: Ints, state_stride: Ints) -> tuple[Ints, Ints]:
-    tasks, states = [], []
-    for i in range(rep.n_arms):
-        arms = [int(arm) for arm in outer[i] if arm >= 0]
-        for combination in np.ndindex(*(rep.sizes[arm] for arm in arms)):
-            chosen = np.zeros(rep.n_arms, dtype=np.int64)
-            chosen[arms] = combination
-            tasks.append((i, int((chosen * state_stride[i])[arms].sum())))
-            states.append(chosen)
-    return np.array(tasks, dtype=np.int64), np.array(states, dtype=np.int64)

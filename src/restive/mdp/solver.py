@@ -16,7 +16,8 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.mdp.representation import SPARE, Representation
+from restive.mdp.layout import SPARE, fill_ghosts
+from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.model.chains import stationary
 
@@ -136,8 +137,6 @@ def _single_arm_values(structure: Representation, parameters: Parameters) -> Flo
 
 def refine(coarse: Representation, values: Floats, fine: Representation) -> Floats:
     """Values of a representation read off a coarser one, as a start for its solution."""
-    from restive.mdp.iteration import fill_ghosts
-
     fresh = np.zeros(int(fine.layout.block[-1]))
     for last in range(fine.n_arms):
         index = [np.arange(size) for size in fine.sizes]

@@ -114,26 +114,24 @@ def _spell_out(rep: Representation) -> tuple[tuple[Ints, Ints], Ints, Ints]:
 
     The oldest come first: resting makes ages grow, so a sweep in this order meets new values.
     """
-    count, sizes, n_ages = rep.n_arms, np.array(rep.sizes), np.array(rep.n_ages)
-    ages = np.concatenate([_possible_ages(rep, last) for last in range(count)])
+    ages = np.concatenate([_possible_ages(rep, last) for last in range(rep.n_arms)])
     ages = np.unique(ages, axis=0)
     ages = ages[np.argsort(-ages.sum(axis=1), kind="stable")]
     seen = np.array(list(product(*(range(size) for size in rep.sizes))), dtype=np.int64)
     states, stored = np.tile(seen, (len(ages), 1)), np.repeat(ages, len(seen), axis=0)
-    own = np.array([rep.color(j, 0, 1) for j in range(count)])
-    colors = own + states * n_ages + stored - 1
-    radix = np.concatenate([[1], np.cumprod(np.concatenate([sizes, n_ages + 1]))[:-1]])
-    keys = np.hstack([states, stored]) @ radix
+    colors = rep.colors(states, stored)
+    shape = (*rep.sizes, *(n + 1 for n in rep.n_ages))
+
+    def key(states: Ints, stored: Ints) -> Ints:
+        both = np.concatenate([states, stored], axis=-1)
+        return np.asarray(np.ravel_multi_index(tuple(np.moveaxis(both, -1, 0)), shape))
+
+    keys = key(states, stored)
     order = np.argsort(keys)
-    older = np.where(stored + 1 <= n_ages, stored + 1, np.array(rep.caps))
-    successors = np.zeros((len(keys), count, rep.max_support), dtype=np.int64)
-    for arm in range(count):
-        after, rested = states.copy(), older.copy()
-        rested[:, arm] = 1
-        for outcome in range(rep.sizes[arm]):
-            after[:, arm] = outcome
-            where = np.searchsorted(keys, np.hstack([after, rested]) @ radix, sorter=order)
-            successors[:, arm, outcome] = order[where]
+    successors = np.zeros((len(keys), rep.n_arms, rep.max_support), dtype=np.int64)
+    for arm, size in enumerate(rep.sizes):
+        after = key(*rep.successors(states, stored, arm))
+        successors[:, arm, :size] = order[np.searchsorted(keys, after, sorter=order)]
     return (states, stored), colors, successors
 
 
