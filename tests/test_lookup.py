@@ -11,6 +11,7 @@ from restive.mdp.certificate import bandit_parameters
 from restive.mdp.iteration import ArrayIteration, BanditIteration, row_tables
 from restive.mdp.layout import fill_ghosts
 from restive.mdp.representation import Representation
+from restive.mdp.spelled import SpelledIteration, pull_values
 from restive.mdp.structured import Parameters, StructuredMDP
 from zoo import draw_bandit, draw_caps
 
@@ -75,11 +76,9 @@ def test_pulls_looked_up_and_swept(seed, extended):
     everything = list(cells(rep))
     lasts, states, ages = (np.array(column) for column in zip(*everything, strict=True))
     worth = np.array([naive_pulls(rep, parameters, values, s, a) for _, s, a in everything])
-    tables = row_tables(rep, parameters)
-    found = lookup.pull_values(
-        values, rep.layout, tables, extended or None, lasts, states, ages - 1
-    )
-    np.testing.assert_allclose(found, worth, atol=1e-12)
+    if not extended:
+        found = pull_values(rep, parameters, values, rep.colors(states, ages))
+        np.testing.assert_allclose(found, worth, atol=1e-12)
 
     for k in rng.integers(len(lasts), size=20):
         for pull in range(rep.n_arms):
@@ -132,6 +131,9 @@ def test_certificates(seed):
     fixed = (values, rep.layout, tables, errors, paid, phases(rep), rep.orbits.ravel())
     for first in range(3):
         lookup.certify(*fixed, lower, upper, first, 3)
+    for ready in (BanditIteration, SpelledIteration):
+        bounds = ready(rep, parameters, values).certify(errors, paid)
+        np.testing.assert_allclose(bounds, (low, high), atol=1e-12)
     np.testing.assert_allclose(lower.min(axis=0), low, atol=1e-12)
     np.testing.assert_allclose(upper.max(axis=0), high, atol=1e-12)
 

@@ -171,10 +171,10 @@ def test_gaps_and_biases_solve_the_optimality_equation():
 
 def test_threads_give_the_same_plan(monkeypatch):
     bandit = random_problem(3, 2, rng=3)
-    alone = plan(bandit, 1e-4)
+    alone = plan(bandit, 1e-4, compiled=True)
     monkeypatch.setattr(restive.mdp.iteration, "THREADS_FROM_PAIRS", 0)
     monkeypatch.setenv("RESTIVE_THREADS", "2")
-    together = plan(bandit, 1e-4)
+    together = plan(bandit, 1e-4, compiled=True)
     assert alone.values.tobytes() == together.values.tobytes()
     assert (alone.gain_lower, alone.gain_upper) == (together.gain_lower, together.gain_upper)
 

@@ -1,4 +1,4 @@
-"""Values of single pulls, read off the values of information states; not for the hot loops."""
+"""Single pulls read off the values of information states: certificates, optimistic sums."""
 
 from __future__ import annotations
 
@@ -51,31 +51,6 @@ def optimistic_sum(values, start, stride, chances, color, size, radius):
         total += taken * (values[start + top * stride] - values[start + worst * stride])
         left -= taken
     return total
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def pull_values(values, lay, tab, extended, lasts, states, ages):
-    """Value of pulling each arm in each of n information states, shape (n, K).
-
-    extended: True, or None for no, which is then compiled without it.
-    """
-    n, count = states.shape
-    out = np.empty((n, count))
-    for row in range(n):
-        for pull in range(count):
-            color = lay.colors[pull] + states[row, pull] * lay.stored[pull] + ages[row, pull]
-            start = successor(lay, lasts[row], states[row], ages[row], pull)
-            stride = lay.state_stride[pull, pull]
-            size = lay.sizes[pull]
-            total = tab.rewards[color]
-            if extended is not None:
-                total += optimistic_sum(values, start, stride, tab.chances, color, size,
-                                        tab.radii[color])  # fmt: skip
-            else:
-                for s in range(size):
-                    total += tab.chances[color, s] * values[start + s * stride]
-            out[row, pull] = total
-    return out
 
 
 @njit(cache=True, error_model="numpy")

@@ -5,6 +5,8 @@ The argument is written out in docs/theory/certificate.md.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,10 +16,9 @@ from restive.mdp.structured import Parameters
 from restive.model import chains
 from restive.model.bandit import Bandit
 
-__all__ = ["bandit_parameters", "certificate", "rounding", "row_errors"]
+__all__ = ["Certificate", "bandit_parameters", "certificate", "row_errors"]
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def bandit_parameters(bandit: Bandit, rep: Representation, *, loop: str = "limit") -> Parameters:
@@ -38,34 +39,36 @@ def bandit_parameters(bandit: Bandit, rep: Representation, *, loop: str = "limit
     return Parameters(rep.pack(means), rep.pack(laws))
 
 
-def certificate(
-    bandit: Bandit, rep: Representation, parameters: Parameters, solution: Solution
-) -> tuple[Floats, Floats]:
-    """Bounds of the gain of the bandit itself, not of its aggregation, per class.
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Bounds of the gain of the bandit itself, not of its aggregation, per class."""
 
-    The aggregated h, lifted to all ages, is put into the true optimality operator: there
-    min(T h - h) <= rho* <= max(T h - h). Rows beyond the cap are known up to
+    lower: Floats
+    upper: Floats
+    error: float  # largest L1 error of a stored row
+    rounding: float  # what the bounds leave for rounding on either side
+
+    @property
+    def width(self) -> float:
+        return float((self.upper - self.lower).max())
+
+
+def certificate(bandit: Bandit, rep: Representation, solution: Solution) -> Certificate:
+    """The aggregated h, lifted to all ages, put into the true optimality operator.
+
+    There min(T h - h) <= rho* <= max(T h - h). Rows beyond the cap are known up to
     e = max over the ages they stand for of ||P^n(s, .) - row||_1, so a pull of such a row is
     known up to e/2 times the span of (reward + h) over its outcomes. A small allowance covers
     rounding.
     """
-    from restive._kernels import lookup
-    from restive.mdp.iteration import row_tables, share_out
-
-    lay = rep.layout
-    tables = row_tables(rep, parameters)
     rewards = np.zeros((rep.n_arms, rep.max_support))
     for j, arm in enumerate(bandit.arms):
         rewards[j, : arm.n_states] = arm.rewards
-    shape = (len(lay.tasks), rep.n_classes)
-    lower, upper = np.full(shape, np.inf), np.full(shape, -np.inf)
-    share_out(rep.n_states * rep.n_arms, lookup.certify, solution.values, lay, tables,
-              row_errors(bandit, rep), rewards, _phases(rep), rep.orbits.ravel(),
-              lower, upper)  # fmt: skip
-    slack = rounding(rep, solution.values)
-    low = np.minimum(solution.lower, lower.min(axis=0)) - slack
-    high = np.maximum(solution.upper, upper.max(axis=0)) + slack
-    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    errors, slack = row_errors(bandit, rep), rounding(rep, solution.values)
+    lower, upper = solution.certify(errors, rewards)
+    low = np.minimum(solution.lower, lower) - slack
+    high = np.maximum(solution.upper, upper) + slack
+    return Certificate(np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0), float(errors.max()), slack)
 
 
 def row_errors(bandit: Bandit, rep: Representation) -> Floats:
@@ -75,23 +78,10 @@ def row_errors(bandit: Bandit, rep: Representation) -> Floats:
         part = np.zeros((arm.n_states, rep.n_ages[j]))
         for age in range(rep.caps[j], rep.n_ages[j] + 1):
             part[:, age - 1] = chains.distance_to_limit(arm.transitions, age)
-        errors.append(part.ravel())
-    found = np.concatenate(errors)
-    found[found < 1e-15] = 0.0  # rounding alone; covered by the allowance
-    return found
-
-
-def _phases(rep: Representation) -> Ints:
-    """What each color adds to the index of the phase vector in ``rep.orbits``."""
-    found = []
-    for j in range(rep.n_arms):
-        ages = np.arange(1, rep.n_ages[j] + 1)
-        cyclic = np.zeros(rep.sizes[j], dtype=np.int64)
-        if rep.cyclic is not None:
-            cyclic = np.asarray(rep.cyclic[j])
-        stride = int(np.prod(rep.orbits.shape[j + 1 :]))
-        found.append(((cyclic[:, None] + ages) % rep.orbits.shape[j] * stride).ravel())
-    return np.concatenate(found)
+        errors.append(part)
+    packed = rep.pack(errors)
+    packed[packed < 1e-15] = 0.0  # rounding alone; covered by the allowance
+    return packed
 
 
 def rounding(rep: Representation, values: Floats) -> float:

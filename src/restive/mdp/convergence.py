@@ -11,18 +11,20 @@ a plain sweep's bounds are reported.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from restive._kernels import anderson
-from restive.mdp.iteration import BanditIteration
+if TYPE_CHECKING:
+    from restive.mdp.iteration import BanditIteration
 
-__all__ = ["accelerated", "plain"]
+__all__ = ["Bounds", "Iteration", "Progress", "Stop", "accelerated", "plain"]
 
 Floats = NDArray[np.float64]
-Progress = Callable[[int, float], None]
+Progress = Callable[[int, float], None]  # (sweeps so far, width of the gain bounds)
+Patience = Callable[[int, float], bool]  # the same; whether to go on
 
 CHECK_EVERY = 10  # sweeps between two looks at the bounds
 
@@ -37,60 +39,70 @@ GIVE_UP_AFTER = 8
 class Iteration(Protocol):
     """One structure with its parameters, ready to be swept."""
 
-    values: Floats
+    @property
+    def values(self) -> Floats:
+        """h as it is now, in the structure's own order."""
 
     def sweep(self, gain: Floats, count: int) -> tuple[Floats, Floats]:
         """``count`` damped sweeps; min and max of T h - h per part for the h before the last."""
 
 
-Found = tuple[Floats, Floats, Floats, int, bool]  # lower, upper, values, sweeps, converged
+@dataclass(frozen=True)
+class Stop:
+    """When sweeps end: the bounds are narrow, so many sweeps are made, or the time is over."""
+
+    tolerance: float
+    max_sweeps: int
+    progress: Progress | None = None
+    expired: Callable[[], bool] = lambda: False
+
+
+class Bounds(NamedTuple):
+    """Bounds of the gain in each part, and what they took."""
+
+    lower: Floats
+    upper: Floats
+    sweeps: int
+    converged: bool
 
 
 def plain(
-    iteration: Iteration,
-    tolerance: float,
-    max_sweeps: int,
-    progress: Progress | None = None,
-    sweeps: int = 0,
-    patience: Callable[[int, float], bool] | None = None,
-) -> Found:
-    """Plain sweeps until the bounds are within the tolerance, or ``patience`` runs out."""
+    iteration: Iteration, stop: Stop, sweeps: int = 0, patience: Patience | None = None
+) -> Bounds:
+    """Plain sweeps, at least one, until it is time to stop or ``patience`` runs out."""
     lower, upper = iteration.sweep(np.zeros(1), 1)
     sweeps += 1
-    while (width := float((upper - lower).max())) > tolerance and sweeps < max_sweeps:
-        if patience is not None and not patience(sweeps, width):
+    while (width := float((upper - lower).max())) > stop.tolerance and sweeps < stop.max_sweeps:
+        if stop.expired() or (patience is not None and not patience(sweeps, width)):
             break
-        count = min(CHECK_EVERY, max_sweeps - sweeps)
+        count = min(CHECK_EVERY, stop.max_sweeps - sweeps)
         lower, upper = iteration.sweep(0.5 * (lower + upper), count)
         sweeps += count
-        if progress is not None:
-            progress(sweeps, float((upper - lower).max()))
-    return lower, upper, iteration.values, sweeps, width <= tolerance
+        if stop.progress is not None:
+            stop.progress(sweeps, float((upper - lower).max()))
+    return Bounds(lower, upper, sweeps, width <= stop.tolerance)
 
 
-def accelerated(
-    iteration: BanditIteration, tolerance: float, max_sweeps: int, progress: Progress | None = None
-) -> Found:
+def accelerated(iteration: BanditIteration, stop: Stop, sweeps: int = 0) -> Bounds:
     """Plain sweeps; where they turn out slow, extrapolation in between."""
 
     def patience() -> _Patience:
-        return _Patience(tolerance, iteration.pairs)
+        return _Patience(stop.tolerance, iteration.pairs)
 
-    found = plain(iteration, tolerance, max_sweeps, progress, 0, patience())
+    bounds = plain(iteration, stop, sweeps, patience())
     for attempt in range(ATTEMPTS):
-        lower, upper, _, sweeps, converged = found
-        if converged or sweeps >= max_sweeps:
-            return found
+        lower, upper, sweeps, converged = bounds
+        if converged or sweeps >= stop.max_sweeps or stop.expired():
+            return bounds
         before = iteration.values.copy()
         width = float((upper - lower)[0])
-        limits = float(lower[0]), float(upper[0])
-        passes = _extrapolate(iteration, limits, 0.3 * tolerance, max_sweeps - sweeps)
+        passes = _extrapolate(iteration, (float(lower[0]), float(upper[0])), stop, sweeps)
         low, high = iteration.sweep(0.5 * (lower + upper), 1)
         if not float((high - low)[0]) < width:
             iteration.values[:] = before
         waits = patience() if attempt + 1 < ATTEMPTS else None
-        found = plain(iteration, tolerance, max_sweeps, progress, sweeps + passes + 1, waits)
-    return found
+        bounds = plain(iteration, stop, sweeps + passes + 1, waits)
+    return bounds
 
 
 class _Patience:
@@ -112,26 +124,31 @@ class _Patience:
 
 
 def _extrapolate(
-    iteration: BanditIteration, limits: tuple[float, float], target: float, most: int
+    iteration: BanditIteration, limits: tuple[float, float], stop: Stop, sweeps: int
 ) -> int:
     """Anderson acceleration on (values on entry, corners, gain); returns the passes made.
 
     limits: bounds of the gain. Points outside would make a long stay worth what no policy earns.
     """
+    from restive._kernels import anderson
+
     corners = _corners(iteration)
+    target, most = 0.3 * stop.tolerance, min(PASSES, stop.max_sweeps - sweeps)
     search = anderson.Search.of(len(iteration.entries) + len(corners) + 1, MEMORY)
     search.point[-1], search.limits[:] = 0.5 * sum(limits), limits
     iteration.read_entries(iteration.entries)
-    while search.status[0] == anderson.GOING and (left := min(PASSES, most) - search.passes) > 0:
+    while search.status[0] == anderson.GOING and (left := most - search.passes) > 0:
+        if stop.expired():
+            break
         iteration.propagate(search, corners, target, GIVE_UP_AFTER, left)
-    return search.passes
+    return int(search.passes)
 
 
 def _corners(iteration: BanditIteration) -> NDArray[np.int64]:
     """The ghost cells that stand for all other arms at their oldest age, in every block."""
     lay = iteration.layout
     count = len(lay.sizes)
-    found = []
+    blocks = []
     for i in range(count):
         z = int(lay.row_arm[i])
         place = np.zeros((1,) * count, dtype=np.int64) + int(lay.block[i])
@@ -139,5 +156,5 @@ def _corners(iteration: BanditIteration) -> NDArray[np.int64]:
             oldest = 0 if j == i else int(lay.rested[j]) - (0 if j == z else 1)
             along = np.arange(lay.sizes[j]) * lay.state_stride[i, j] + oldest * lay.age_stride[i, j]
             place = place + along.reshape([-1 if k == j else 1 for k in range(count)])
-        found.append(place.ravel() + (1 if z < 0 else 0))
-    return np.concatenate(found)
+        blocks.append(place.ravel() + (1 if z < 0 else 0))
+    return np.concatenate(blocks)

@@ -1,4 +1,4 @@
-"""Structures made ready for the compiled sweeps."""
+"""Structures made ready for the compiled sweeps, on threads where it pays."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from restive._kernels import anderson, arrays, sweeps
+from restive._kernels import anderson, arrays, lookup, sweeps
 from restive.mdp.layout import fill_ghosts, longest_first
 from restive.mdp.representation import Representation
+from restive.mdp.spelled import DAMPING, PERIODIC_DAMPING
 from restive.mdp.structured import Parameters, StructuredMDP
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-DAMPING = 0.9  # step towards the backup; below 1, or periodic policies make values swing
-PERIODIC_DAMPING = 0.5  # long cycles of the arms themselves die out faster with this one
 THREADS_FROM_PAIRS = 2_000_000  # smaller sweeps are over before threads have woken up
 
 
@@ -84,6 +83,7 @@ class BanditIteration:
         self.in_place = all(m == 1 for m in structure.periods)
         self.damping = DAMPING if self.in_place else PERIODIC_DAMPING
         self._spare = self.values if self.in_place else aligned_zeros(len(self.values))
+        self.expired: Callable[[], bool] = lambda: False  # looked at between sweeps
 
     @property
     def can_propagate(self) -> bool:
@@ -107,6 +107,8 @@ class BanditIteration:
                          float(gain[0]), None, count, True, self.bounds, 0, 1)  # fmt: skip
             return self.bounds[:, 0].min(keepdims=True), self.bounds[:, 1].max(keepdims=True)
         for _ in range(count - 1):
+            if self.expired():
+                break
             if self.n_classes > 1:
                 self._sweep_by_class(gain)
             else:
@@ -151,6 +153,25 @@ class BanditIteration:
                   1.0, search.point[-1], True, 0, False, self.bounds)  # fmt: skip
         self.read_entries(self.entries)
         anderson.judge(self.values, self.entries, corners, search, target, patience)
+
+    def certify(self, errors: Floats, rewards: Floats) -> tuple[Floats, Floats]:
+        """Bounds of the true T h - h per class; see ``spelled.SpelledIteration.certify``."""
+        rep, lay = self.structure, self.layout
+        shape = (len(lay.tasks), rep.n_classes)
+        lower, upper = np.full(shape, np.inf), np.full(shape, -np.inf)
+        share_out(self.pairs, lookup.certify, self.values, lay, self.tables, errors, rewards,
+                  _phases(rep), rep.orbits.ravel(), lower, upper)  # fmt: skip
+        return lower.min(axis=0), upper.max(axis=0)
+
+
+def _phases(rep: Representation) -> Ints:
+    """What each color adds to the index of the phase vector in ``rep.orbits``."""
+    steps = []
+    for j, (size, ages) in enumerate(zip(rep.sizes, rep.n_ages, strict=True)):
+        cyclic = np.zeros(size, np.int64) if rep.cyclic is None else np.asarray(rep.cyclic[j])
+        phases = (cyclic[:, None] + np.arange(1, ages + 1)) % rep.orbits.shape[j]
+        steps.append((phases * int(np.prod(rep.orbits.shape[j + 1 :]))).ravel())
+    return np.concatenate(steps)
 
 
 def row_tables(rep: Representation, parameters: Parameters) -> sweeps.Tables:
@@ -199,6 +220,10 @@ class ArrayIteration:
         self._spare = np.empty_like(self.values)
         self.bounds = np.zeros((arrays.CHUNKS, 2))
         self.pairs = structure.n_states * structure.n_actions
+
+    def pair_values(self) -> Floats:
+        """Value of every pair, shape (N, A); -inf where the action is not available."""
+        return np.asarray(arrays.pair_values(self.values, *self.arguments))
 
     def sweep(self, gain: Floats, count: int) -> tuple[Floats, Floats]:
         for _ in range(count):

@@ -9,15 +9,18 @@ min(T h - h) <= rho <= max(T h - h) (Odoni).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.mdp.convergence import Bounds, Progress, Stop, accelerated, plain
 from restive.mdp.layout import SPARE, fill_ghosts
 from restive.mdp.representation import Representation
+from restive.mdp.spelled import SpelledIteration
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.model.chains import stationary
 
@@ -25,13 +28,13 @@ __all__ = ["Progress", "Solution", "refine", "solve"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Progress = Callable[[int, float], None]  # (sweeps so far, width of the gain bounds)
 
+NUMPY_PRODUCTS = 50_000_000  # what NumPy may do, some .3 s, before compiled sweeps go on
 ROW_SUM_ERROR = 1e-6  # how far from 1 the sum of a law may be
 ROUNDING = 1e-12  # how far below 0 an entry may be
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """What the solver found, with its accuracy.
 
@@ -47,19 +50,32 @@ class Solution:
     sweeps: int
     converged: bool
     seconds: float
-    _solved: tuple[StructuredMDP, Parameters] | None = field(default=None, repr=False)
+    _iteration: Any
+
+    def __repr__(self) -> str:
+        parts = zip(self.lower.tolist(), self.upper.tolist(), strict=True)
+        gains = ", ".join(f"{low:.8g} to {high:.8g}" for low, high in list(parts)[:4])
+        more = ", ..." if len(self.lower) > 4 else ""
+        ended = "" if self.converged else ", not converged"
+        return f"Solution(gain {gains}{more}; {self.sweeps:,} sweeps{ended})"
 
     @cached_property
     def policy(self) -> Ints:
-        if self._solved is None:
+        return np.asarray(self.pair_values.argmax(axis=1))
+
+    @cached_property
+    def pair_values(self) -> Floats:
+        """(N, A) reward and expected bias of every pair; for MDPs given by arrays."""
+        if not hasattr(self._iteration, "pair_values"):
             raise ValueError(
                 "information states are too many to list; ask restive.plan(bandit).action(...)"
             )
-        from restive._kernels import arrays
-        from restive.mdp.iteration import ArrayIteration
+        return np.asarray(self._iteration.pair_values())
 
-        ready = ArrayIteration(*self._solved, self.values)
-        return np.asarray(arrays.pair_values(ready.values, *ready.arguments).argmax(axis=1))
+    def certify(self, errors: Floats, rewards: Floats) -> tuple[Floats, Floats]:
+        """Bounds of the true T h - h where rows are only known up to ``errors``."""
+        bounds: tuple[Floats, Floats] = self._iteration.certify(errors, rewards)
+        return bounds
 
     @property
     def gain_lower(self) -> float:
@@ -90,14 +106,18 @@ def solve(
     start: Floats | None = None,
     max_sweeps: int = 1_000_000,
     accelerate: bool = True,
+    compiled: bool = True,
+    expired: Callable[[], bool] = lambda: False,
     progress: Progress | None = None,
 ) -> Solution:
     """Optimal (or with radii: optimistic) gain and bias of a structured MDP.
 
     tolerance: width of the gain bounds at which to stop. start: values to start from, as returned
     before. accelerate: extrapolate where plain sweeps converge slowly (information states only);
-    the bounds always come from a plain sweep. A solution that ran out of sweeps says so in
-    ``converged``; its bounds hold all the same.
+    the bounds always come from a plain sweep. compiled: False begins in NumPy, which needs no
+    compiler and is quick enough for small bandits without radii. expired: asked between sweeps
+    whether to stop. A solution that ran out of sweeps or time says so in ``converged``; its bounds
+    hold all the same.
 
     >>> mdp, parameters = StructuredMDP.plain([[[0, 1], [1, 0]], [[0, 1], [1, 0]]],
     ...                                       [[0.0, 0.2], [1.0, 0.0]])
@@ -106,20 +126,42 @@ def solve(
     """
     began = perf_counter()
     _check(structure, parameters)
-    # here and not above, so that importing the solver does not import numba
-    from restive.mdp.convergence import accelerated, plain
-    from restive.mdp.iteration import ArrayIteration, BanditIteration
-
+    stop = Stop(tolerance, max_sweeps, progress, expired)
+    iteration: Any
     if isinstance(structure, StructuredMDP):
-        found = plain(ArrayIteration(structure, parameters, start), tolerance, max_sweeps, progress)
+        # here and not above, so that importing the solver does not import numba
+        from restive.mdp.iteration import ArrayIteration
+
+        iteration = ArrayIteration(structure, parameters, start)
+        bounds = plain(iteration, stop)
     else:
-        if structure.n_arms == 1 and parameters.radii is None:
-            start = _single_arm_values(structure, parameters)
-        iteration = BanditIteration(structure, parameters, start)
-        quicker = accelerate and iteration.can_propagate
-        found = (accelerated if quicker else plain)(iteration, tolerance, max_sweeps, progress)
-    solved = (structure, parameters) if isinstance(structure, StructuredMDP) else None
-    return Solution(*found, perf_counter() - began, solved)
+        iteration, bounds = _solve_states(structure, parameters, start, stop, accelerate, compiled)
+    seconds = perf_counter() - began
+    lower, upper, sweeps, converged = bounds
+    return Solution(lower, upper, iteration.values, sweeps, converged, seconds, iteration)
+
+
+def _solve_states(
+    rep: Representation, parameters: Parameters, start: Floats | None, stop: Stop,
+    accelerate: bool, compiled: bool,
+) -> tuple[Any, Bounds]:  # fmt: skip
+    """Information states: in NumPy while that is quick, if asked to, then compiled."""
+    sweeps = 0
+    if rep.n_arms == 1 and parameters.radii is None:
+        start = _single_arm_values(rep, parameters)
+    if not compiled and parameters.radii is None:
+        spelled = SpelledIteration(rep, parameters, start)
+        most = NUMPY_PRODUCTS // spelled.entries
+        bounds = plain(spelled, stop, 0, lambda made, _: made < most)
+        if bounds.converged or bounds.sweeps >= stop.max_sweeps or stop.expired():
+            return spelled, bounds
+        start, sweeps = spelled.values, bounds.sweeps
+    from restive.mdp.iteration import BanditIteration
+
+    iteration = BanditIteration(rep, parameters, start)
+    iteration.expired = stop.expired
+    method = accelerated if accelerate and iteration.can_propagate else plain
+    return iteration, method(iteration, stop, sweeps)
 
 
 def _single_arm_values(structure: Representation, parameters: Parameters) -> Floats:

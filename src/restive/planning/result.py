@@ -1,0 +1,202 @@
+"""A plan: what to pull in every information state, and what that is worth for certain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from functools import cached_property
+from html import escape
+from math import floor, log10
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from restive.mdp.representation import Representation
+from restive.mdp.spelled import pull_values
+from restive.mdp.structured import Parameters
+from restive.model.bandit import Bandit
+
+__all__ = ["Plan", "outward"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan:
+    """The optimal policy of a bandit, with its certified gain.
+
+    lower, upper: (n_classes,) bounds of rho* in each part of the state space that no policy can
+    leave. There is one part, except where the periods of several arms have a common divisor;
+    then the gain depends on which phases the arms start in, and ``gain`` is its mean over the
+    bandit's initial laws.
+    parameters: of every color, as the plan was made with them.
+    note: why the interval is wider than the tolerance, or the plan rougher than asked; mostly "".
+    """
+
+    bandit: Bandit
+    representation: Representation
+    parameters: Parameters
+    lower: Floats
+    upper: Floats
+    values: Floats = field(repr=False)
+    tolerance: float
+    sweeps: int
+    converged: bool
+    seconds: float
+    note: str = ""
+
+    def __repr__(self) -> str:
+        lines = [f"{head}: {text}" for head, text in self._facts()]
+        return "\n  ".join([f"Plan of {self.bandit.name or 'an unnamed problem'}", *lines])
+
+    def _repr_html_(self) -> str:
+        rows = [f"<tr><th>{head}</th><td>{escape(text)}</td></tr>" for head, text in self._facts()]
+        name = escape(self.bandit.name or "unnamed problem")
+        return f"<table><caption>Plan of {name}</caption>{''.join(rows)}</table>"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """What a reader wants to know first."""
+        low, high = outward(self.gain_lower, self.gain_upper)
+        best = self.bandit.best_arm
+        alone = f"{self.bandit.arms[best].gain:.6g} with {self.bandit.arm_name(best)}"
+        facts = [
+            ("best average reward", f"{self.gain:.6g}, certified between {low} and {high}"),
+            ("one arm for ever", alone),
+            ("information states", f"{self.states:,}, ages apart up to {max(self.caps):,}"),
+            ("made in", f"{self.sweeps:,} sweeps, {self.seconds:.2g} s"),
+        ]
+        return facts + ([("note", self.note)] if self.note else [])
+
+    @property
+    def gain(self) -> float:
+        """rho*, in the middle of its interval."""
+        return 0.5 * (self.gain_lower + self.gain_upper)
+
+    @cached_property
+    def gain_lower(self) -> float:
+        return float(self.class_law @ self.lower)
+
+    @cached_property
+    def gain_upper(self) -> float:
+        return float(self.class_law @ self.upper)
+
+    @cached_property
+    def class_law(self) -> Floats:
+        """Probability of each part under the bandit's initial laws, shape (n_classes,)."""
+        rep = self.representation
+        law = np.ones(())
+        for arm in self.bandit.arms:
+            phases = np.bincount(arm.cyclic_class, arm.initial_law, minlength=arm.period)
+            law = np.multiply.outer(law, phases)
+        parts = np.bincount(rep.orbits.ravel(), law.ravel(), minlength=rep.n_classes)
+        return parts.astype(np.float64)
+
+    @property
+    def starts(self) -> list[tuple[float, float, float]]:
+        """(probability, lower, upper) of each part in which play may start; mostly one."""
+        rows = zip(self.class_law.tolist(), self.lower.tolist(), self.upper.tolist(), strict=True)
+        return [row for row in rows if row[0] > 0]
+
+    @property
+    def states(self) -> int:
+        return self.representation.n_states
+
+    @property
+    def caps(self) -> tuple[int, ...]:
+        return self.representation.caps
+
+    def action(self, last_states: ArrayLike, ages: ArrayLike) -> int:
+        """Arm to pull, given for each arm the state last seen and the steps since then.
+
+        States are numbers from 0 or names; the arm pulled last has age 1, the others are older.
+        """
+        return int(self.actions(last_states, ages))
+
+    def actions(self, last_states: ArrayLike, ages: ArrayLike) -> Ints:
+        """``action`` for many information states at once; inputs (..., K)."""
+        return np.asarray(np.argmax(self.pull_values(last_states, ages), axis=-1))
+
+    def gap(self, last_states: ArrayLike, ages: ArrayLike) -> Floats:
+        """What each pull loses against the best: rho + h(x) - r(x, a) - sum_y p(y|x, a) h(y).
+
+        Shape (..., K), the best pull at 0 up to the tolerance; from the best pull's value, so
+        that it is never negative.
+        """
+        worth = self.pull_values(last_states, ages)
+        return np.asarray(worth.max(axis=-1, keepdims=True) - worth)
+
+    def bias(self, last_states: ArrayLike, ages: ArrayLike) -> Floats:
+        """h(x): the advantage of starting in x, up to a constant; shape (...)."""
+        states, raw = self._checked(last_states, ages)
+        return np.asarray(self.values[self.representation.positions(states, raw)])
+
+    def gain_from(self, last_states: ArrayLike, ages: ArrayLike) -> tuple[float, float]:
+        """Bounds of the best gain from this information state on."""
+        states, raw = self._checked(last_states, ages)
+        part = int(self.representation.classes(states, raw))
+        return float(self.lower[part]), float(self.upper[part])
+
+    def pull_values(self, last_states: ArrayLike, ages: ArrayLike) -> Floats:
+        """r(x, a) + sum_y p(y|x, a) h(y) for every arm a, shape (..., K)."""
+        states, raw = self._checked(last_states, ages)
+        rep = self.representation
+        colors = rep.colors(states, rep.store(raw)[0]).reshape(-1, rep.n_arms)
+        return pull_values(rep, self.parameters, self.values, colors).reshape(raw.shape)
+
+    def _checked(self, last_states: ArrayLike, ages: ArrayLike) -> tuple[Ints, Ints]:
+        states = _whole("last_states", self._state_numbers(np.asarray(last_states)))
+        raw = _whole("ages", np.asarray(ages))
+        shape = np.broadcast_shapes(states.shape, raw.shape)
+        states, raw = (np.array(np.broadcast_to(a, shape), order="C") for a in (states, raw))
+        sizes = self.representation.sizes
+        if raw.shape[-1:] != (len(sizes),):
+            raise ValueError(f"last_states and ages need {len(sizes)} entries, one per arm")
+        if (states < 0).any() or (states >= np.array(sizes)).any():
+            raise ValueError(f"last_states must be below {sizes}, not {np.asarray(last_states)!r}")
+        # an arm with a cap of 1 has one stored age, which stands for all of them
+        fresh = ((raw == 1) & (np.array(self.caps) > 1)).sum(axis=-1)
+        if (raw < 1).any() or (raw.min(axis=-1) > 1).any() or (fresh > 1).any():
+            raise ValueError(
+                "ages count the steps since each arm was seen: they are at least 1, and 1 for the "
+                f"arm pulled last and for no other; not {np.asarray(ages)!r}"
+            )
+        return states, raw
+
+    def _state_numbers(self, given: NDArray[Any]) -> NDArray[Any]:
+        """The states' numbers, where names of states are given."""
+        if given.dtype.kind not in "US" or given.shape[-1:] != (self.bandit.n_arms,):
+            return given
+        numbers = np.empty(given.shape, dtype=np.int64)
+        for place, name in np.ndenumerate(given):
+            names = self.bandit.arms[place[-1]].states
+            if str(name) not in names:
+                raise ValueError(
+                    f"last_states: {self.bandit.arm_name(place[-1])} has no state {str(name)!r}; "
+                    f"its states are {', '.join(names)}"
+                )
+            numbers[place] = names.index(str(name))
+        return numbers
+
+
+def _whole(what: str, given: NDArray[Any]) -> Ints:
+    """The numbers as integers, if that is what they are."""
+    if given.dtype.kind in "iu":
+        return given.astype(np.int64, copy=False)
+    if given.dtype.kind != "f" or not (given == np.floor(given)).all():
+        raise ValueError(f"{what} must be whole numbers, one per arm, not {given!r}")
+    return given.astype(np.int64)
+
+
+def outward(lower: float, upper: float) -> tuple[str, str]:
+    """Both ends of an interval, rounded outwards so that what is printed is still certain.
+
+    >>> outward(0.69999983, 0.7000002)
+    ('0.69999983', '0.70000020')
+    """
+    digits = min(12, max(4, 1 - floor(log10(max(upper - lower, 1e-12)))))
+    step = Decimal(1).scaleb(-digits)
+    low = Decimal(lower).quantize(step, ROUND_FLOOR)
+    high = Decimal(upper).quantize(step, ROUND_CEILING)
+    return f"{low:f}", f"{high:f}"

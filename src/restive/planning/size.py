@@ -1,0 +1,204 @@
+"""What a plan takes before it is made: caps, states, memory, time; and the words of a refusal."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from restive.base.errors import Fault, ProblemError, TooLargeError
+from restive.mdp.representation import Representation
+from restive.model.bandit import Bandit
+
+__all__ = [
+    "FIRST_ERROR", "Forecast", "caps_for_error", "check_tolerance", "fitting_words", "forecast",
+    "is_small", "largest_fitting", "memory_allowed", "peak", "refuse_if_hopeless", "too_large",
+]  # fmt: skip
+
+FIRST_ERROR = 0.1  # L1 error of the rows beyond the cap on the coarsest level
+SECONDS_PER_PAIR_AND_SWEEP = 0.8e-9  # this and what follows: orders of magnitude, for forecasts
+FINE_SWEEPS = 200  # of the finer levels together; they start from the coarse one
+COARSE_SWEEPS = 5  # of the coarse one per step of the slowest arm's mixing time
+OVERHEAD = 0.02  # seconds of any plan
+HOPELESS = 30.0  # seconds; what cannot be held anyway and takes longer to try is not begun
+SMALL_PRODUCTS = 20_000_000  # of a plan made in NumPy: some .1 s, less than importing the compiler
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Size of a representation before anything is allocated; time is an order of magnitude."""
+
+    caps: tuple[int, ...]
+    states: int
+    colors: int
+    bytes: int
+    seconds: float
+    memory: int  # bytes that planning may take
+
+    @property
+    def fits(self) -> bool:
+        return self.bytes <= self.memory
+
+
+def forecast(
+    bandit: Bandit,
+    tolerance: float = 1e-6,
+    *,
+    caps: int | Sequence[int] | None = None,
+    memory: int | None = None,
+) -> Forecast:
+    """About what planning to ``tolerance`` takes, from the arms' mixing times alone.
+
+    The caps it really needs also depend on how much the policy cares about old ages. States come
+    out within a factor of 2 where it does, the time within a factor of about 5.
+    """
+    check_tolerance(tolerance)
+    first, last = _ends(bandit, tolerance, caps)
+    seconds = OVERHEAD + SECONDS_PER_PAIR_AND_SWEEP * _backups(bandit, first, last)
+    return Forecast(last.caps, last.n_states, last.n_colors, peak(last), seconds,
+                    memory_allowed(memory))  # fmt: skip
+
+
+def is_small(bandit: Bandit, tolerance: float, caps: int | Sequence[int] | None) -> bool:
+    """Whether a plan is soon made in NumPy; what was imported before does not matter."""
+    first, last = _ends(bandit, tolerance, caps)
+    if last.n_states * last.n_arms * last.max_support * FINE_SWEEPS > SMALL_PRODUCTS:
+        return False
+    try:
+        return last.max_support * _backups(bandit, first, last) <= SMALL_PRODUCTS
+    except ArithmeticError:  # an arm mixes too slowly to count its steps
+        return False
+
+
+def _ends(
+    bandit: Bandit, tolerance: float, caps: int | Sequence[int] | None
+) -> tuple[Representation, Representation]:
+    """The coarsest level of a plan, and about the finest."""
+    if caps is not None or bandit.n_arms == 1:
+        only = Representation.of(bandit, 2 if caps is None else caps)
+        return only, only
+    errors = FIRST_ERROR, _last_error(bandit, tolerance)
+    first, last = (Representation.of(bandit, caps_for_error(bandit, e)) for e in errors)
+    return first, last
+
+
+def _last_error(bandit: Bandit, tolerance: float) -> float:
+    """About the row error that a plan ends with; values differ by what an arm takes to mix."""
+    span = max(arm.mixing_time(0.25) * float(np.ptp(arm.rewards)) for arm in bandit.arms)
+    return max(1e-15, tolerance / max(1.0, span))
+
+
+def _backups(bandit: Bandit, first: Representation, last: Representation) -> float:
+    """Pairs backed up from the first level to the last; extrapolation may do with fewer."""
+    if first.n_arms == 1:
+        return last.n_states * FINE_SWEEPS
+    slowest = max(arm.mixing_time(0.25) for arm in bandit.arms)
+    coarse = COARSE_SWEEPS * min(slowest, max(first.caps))
+    return last.n_arms * (first.n_states * coarse + last.n_states * FINE_SWEEPS)
+
+
+def caps_for_error(bandit: Bandit, error: float) -> tuple[int, ...]:
+    """Smallest caps from which on every row is within ``error`` (L1) of its limit."""
+    if bandit.n_arms == 1:  # it is pulled all the time, and never older than 1
+        return (2,)
+    return tuple(arm.mixing_time(error) for arm in bandit.arms)
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Refuse what is no accuracy of a gain between 0 and 1."""
+    if not 1e-12 <= tolerance < 1:
+        remedy = "Give a number from 1e-12 to below 1, such as 1e-6."
+        fault = Fault("tolerance", "not an accuracy", f"{tolerance!r}", remedy)
+        raise ProblemError([fault])
+
+
+def memory_allowed(memory: int | None) -> int:
+    if memory is not None:
+        return int(memory)
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, ValueError, OSError):
+        return 4 << 30
+
+
+def peak(rep: Representation) -> int:
+    """Bytes at the peak: values and slices twice (a way back for extrapolation), and the tables."""
+    return 2 * rep.n_bytes + 8 * 6 * rep.n_colors * (rep.max_support + 2)
+
+
+def refuse_if_hopeless(bandit: Bandit, tolerance: float, allowed: int) -> None:
+    """Do not work for long towards caps that will not fit."""
+    size = forecast(bandit, tolerance, memory=allowed)
+    if not size.fits and size.seconds > HOPELESS:
+        raise too_large(bandit, tolerance, allowed, "Ask for a larger tolerance.")
+
+
+def largest_fitting(
+    bandit: Bandit, errors: tuple[float, float], coarser: Representation | None, allowed: int
+) -> Representation | None:
+    """The finest representation within the memory, finer than ``coarser``; None if there is none.
+
+    errors: of rows beyond the cap, one that fits (or 2) and one that does not.
+    """
+    best = None
+    high, low = errors
+    for _ in range(40):
+        middle = (high * low) ** 0.5
+        rep = Representation.of(bandit, caps_for_error(bandit, middle))
+        if peak(rep) <= allowed:
+            best, high = rep, middle
+        else:
+            low = middle
+    return None if best is None or (coarser and best.caps == coarser.caps) else best
+
+
+def too_large(
+    bandit: Bandit,
+    tolerance: float,
+    allowed: int,
+    instead: str,
+    wanted: Representation | None = None,
+) -> TooLargeError:
+    """The refusal: what it would take, and what to ask for instead.
+
+    wanted: the representation of forced caps.
+    """
+    if wanted is not None:
+        return TooLargeError(
+            f"caps {wanted.caps} make {_size(wanted)}, more than the {_memory_text(allowed)} "
+            f"allowed; {instead}"
+        )
+    rep = _ends(bandit, tolerance, None)[1]
+    return TooLargeError(
+        f"planning to a tolerance of {tolerance:g} takes about {_size(rep)} at ages up to "
+        f"{max(rep.caps)}, more than the {_memory_text(allowed)} it may use. {instead} "
+        "Otherwise raise the memory limit, force smaller caps (the interval then says what they "
+        "cost), or plan fewer arms together."
+    )
+
+
+def fitting_words(reached: float | None) -> str:
+    """What the plan could promise within the memory; ``reached``: width of its last interval."""
+    if reached is None or 1.3 * reached >= 1:  # room for a rougher iteration next time
+        return "No useful tolerance fits."
+    return f"A tolerance of {_rounded_up(1.3 * reached)} fits."
+
+
+def _rounded_up(width: float) -> str:
+    """Two digits, not less than the width."""
+    text = f"{width:.1e}"
+    return f"{float(text if float(text) >= width else f'{1.05 * width:.1e}'):g}"
+
+
+def _size(rep: Representation) -> str:
+    return f"{rep.n_states:.3g} information states ({_memory_text(peak(rep))})"
+
+
+def _memory_text(size: float) -> str:
+    for unit in ("bytes", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:.3g} {unit}"
+        size /= 1024
+    return f"{size:.3g} GiB"

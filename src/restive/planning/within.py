@@ -1,0 +1,76 @@
+"""A plan within limits: as fine as a time and a memory allow, or a reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+from restive.base.errors import TooLargeError
+from restive.model.bandit import Bandit
+from restive.planning.exact import plan
+from restive.planning.result import Plan
+from restive.planning.size import Forecast, forecast
+
+__all__ = ["TOLERANCES", "Refusal", "plan_within"]
+
+TOLERANCES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why there is no plan."""
+
+    reason: str
+
+
+def plan_within(
+    bandit: Bandit,
+    seconds: float,
+    *,
+    tolerances: Sequence[float] = TOLERANCES,
+    memory: int | None = None,
+    clock: bool = False,
+    compiled: bool | None = None,
+    progress: Callable[[str, int, float], None] | None = None,
+) -> Plan | Refusal:
+    """The plan to the first of ``tolerances`` that is forecast to fit; its ``note`` names the rest.
+
+    What is forecast to fit does not depend on the machine, so neither does the plan. clock: stop
+    after ``seconds`` even where the forecast was wrong, with the interval reached by then, unless
+    it is wider than the last tolerance. What fits then does depend on the machine.
+
+    >>> from restive.problems import example1, gilbert_elliott
+    >>> plan_within(example1(0.1), 20.0).converged
+    True
+    >>> plan_within(gilbert_elliott(9, 0.001, 0.002), 1.0).reason
+    'a plan to within 1e-06 takes about 1.1e+36 information states'
+    """
+    why = ""
+    for tolerance in tolerances:
+        try:
+            size = forecast(bandit, tolerance, memory=memory)
+            if size.fits and size.seconds <= seconds:
+                best = plan(bandit, tolerance, memory=memory, time=seconds if clock else None,
+                            compiled=compiled, progress=progress)  # fmt: skip
+                return _judged(best, tolerances[-1], why, seconds if clock else inf)
+            why = why or f"a plan to within {tolerance:g} {_words(size)}"
+        except TooLargeError:  # more than the forecast said
+            why = why or f"a plan to within {tolerance:g} does not fit into memory"
+        except ArithmeticError:
+            return Refusal("an arm mixes too slowly to plan")
+    return Refusal(why)
+
+
+def _words(size: Forecast) -> str:
+    return f"takes about {size.states:.2g} information states"
+
+
+def _judged(best: Plan, widest: float, why: str, seconds: float) -> Plan | Refusal:
+    """A plan that was stopped early is good for as much as it knows."""
+    if best.converged or best.seconds <= seconds:
+        return replace(best, note=why or best.note)
+    late = why or f"a plan to within {best.tolerance:g} takes more than {seconds:g} seconds"
+    return (
+        replace(best, note=late) if best.gain_upper - best.gain_lower <= widest else Refusal(late)
+    )
