@@ -18,12 +18,11 @@ import numpy as np
 from restive.base.errors import Fault, ProblemError, RestiveError, TooLargeError
 from restive.experiments.participants import Participant
 from restive.model.bandit import Bandit
-from restive.planning import Plan, forecast, plan
+from restive.planning import Plan, Refusal, plan_within
 from restive.simulation import BanditWorld, play
 
 __all__ = ["SOURCES", "Cell", "CellOutcome", "Job", "run_batch", "run_job", "versions", "yardstick"]
 
-TOLERANCES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 PATIENCE = 20.0  # seconds that the plan behind the regret may take by its forecast
 MEMORY = 1 << 30  # bytes it may take; fixed, so that no machine's size decides on a result
 PACKAGES = ("restive", "numpy", "scipy", "numba")
@@ -125,16 +124,20 @@ def run_job(job: Job) -> CellOutcome:
 
 def _planned(job: Job) -> tuple[dict[str, Any], dict[str, float]]:
     began = perf_counter()
-    best, why = yardstick(job.bandit)
-    found: dict[str, Any] = {"note": why, "gain": None, "lower": None, "upper": None}
-    if best is not None:
+    best = yardstick(job.bandit)
+    found: dict[str, Any] = {"note": "", "gain": None, "lower": None, "upper": None}
+    if isinstance(best, Refusal):
+        found["note"] = best.reason
+    else:
+        found["note"] = best.note
         found |= {"gain": best.gain, "lower": best.gain_lower, "upper": best.gain_upper}
         found["tolerance"] = best.tolerance
     return found, {"seconds": perf_counter() - began}
 
 
 def _played(job: Job, participant: Participant) -> tuple[dict[str, Any], dict[str, float]]:
-    best, _ = yardstick(job.bandit)
+    best = yardstick(job.bandit)
+    known = best if isinstance(best, Plan) else None
     began, cell = perf_counter(), job.cell
     shared = (cell.problem, cell.horizon, cell.run)
     luck = np.random.default_rng(_seeds(job.seed, "learner", *shared, cell.learner))
@@ -144,7 +147,7 @@ def _played(job: Job, participant: Participant) -> tuple[dict[str, Any], dict[st
         with participant.importing():
             learner = participant.build(job.bandit, cell.horizon, job.delta, luck)
             building = False
-            run = play(learner, world, cell.horizon, plan=best)
+            run = play(learner, world, cell.horizon, plan=known)
     except (Exception, SystemExit) as error:
         if not _refusal(error, participant, building):
             raise _LearnerError from error
@@ -186,21 +189,9 @@ def _seeds(seed: int, *words: str | int) -> np.random.SeedSequence:
 
 
 @lru_cache(maxsize=8)
-def yardstick(bandit: Bandit) -> tuple[Plan | None, str]:
-    """A plan for rho*, as fine as PATIENCE and MEMORY allow, and what they did not allow."""
-    why = ""
-    for tolerance in TOLERANCES:
-        try:
-            size = forecast(bandit, tolerance, memory=MEMORY)
-            if size.fits and size.seconds <= PATIENCE:
-                return plan(bandit, tolerance, memory=MEMORY), why
-            words = f"takes about {size.states:.2g} information states"
-        except TooLargeError:
-            words = "does not fit into memory"  # more than the forecast said
-        except ArithmeticError:
-            return None, "an arm mixes too slowly to plan"
-        why = why or f"a plan to within {tolerance:g} {words}"
-    return None, why
+def yardstick(bandit: Bandit) -> Plan | Refusal:
+    """A plan for rho*, as fine as PATIENCE and MEMORY allow by forecast, whatever the machine."""
+    return plan_within(bandit, PATIENCE, memory=MEMORY, compiled=True)
 
 
 def _check_versions(wanted: Mapping[str, str]) -> None:

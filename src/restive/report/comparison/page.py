@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from restive.base.errors import RestiveError
 from restive.experiments.bands import Bands
 from restive.report.comparison import facts as facts
 from restive.report.comparison import words as words
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from restive.experiments import Results
     from restive.experiments.summary import Summary
     from restive.model.bandit import Bandit
-    from restive.planning import Plan
 
 __all__ = ["experiment_page"]
 
@@ -142,26 +140,13 @@ def _problem(
 
 def _policy(bandit: Bandit) -> dict[str, Any]:
     """Pictures and words about the best policy, or why there are none."""
+    from restive.planning import Refusal, plan_within
     from restive.report.policy.svg import policy_picture
     from restive.report.policy.words import situations
 
-    plan = _quick_plan(bandit)
-    if plan is None:
+    plan = plan_within(bandit, PATIENCE, tolerances=TOLERANCES)
+    if isinstance(plan, Refusal):
         why = "This problem takes long to plan, so its policy is not drawn here; see restive plan."
         return {"pictures": [], "note": why, "situations": []}
     pictures, note = policy_picture(plan)
     return {"pictures": pictures, "note": note, "situations": situations(plan, MAX_SITUATIONS)}
-
-
-def _quick_plan(bandit: Bandit) -> Plan | None:
-    """A plan as accurate as can be had quickly."""
-    from restive.planning import forecast, plan
-
-    for tolerance in TOLERANCES:
-        try:
-            expected = forecast(bandit, tolerance)
-            if expected.fits and expected.seconds <= PATIENCE:
-                return plan(bandit, tolerance)
-        except RestiveError:
-            continue
-    return None
