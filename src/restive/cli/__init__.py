@@ -92,7 +92,6 @@ def inspect(file: File, tolerance: Tolerance = TOLERANCE, json: Json = False) ->
     How each arm behaves, which one is best alone, and what planning would cost.
     """
     bandit = _read(file)
-    _check_tolerance(tolerance)
     from restive.cli import facts, screen
 
     found = facts.of_problem(bandit, tolerance)
@@ -132,22 +131,24 @@ def plan(
     output.check_target("--policy-out", policy_out, (".csv", ".json"))
     output.check_target("--figure", figure, (".svg", ".png"), needs="matplotlib")
     bandit = _read(file)
-    _check_tolerance(tolerance)
     limits = {"caps": read_caps(caps, bandit.n_arms), "memory": read_memory(memory)}
     if policy_out:
         output.check_arms(bandit)
     from restive.cli import screen
+    from restive.planning.size import check_tolerance
 
+    check_tolerance(tolerance)
     with screen.progress() as report:
-        made, found = facts.of_plan(_plan(bandit, tolerance, report, limits))
+        best = _plan(bandit, tolerance, report, limits)
+        found = facts.of_plan(best)
     if json:
         _print_json(found)
     else:
         screen.show_plan(found)
     if policy_out:  # files come last: whatever becomes of them, the numbers are on the screen
-        output.write_policy(made, policy_out)
+        output.write_policy(best, policy_out)
     if figure:
-        output.write_figure(made, figure)
+        output.write_figure(best, figure)
     if not json:
         screen.show_written([path for path in (policy_out, figure) if path])
 
@@ -238,19 +239,17 @@ def _read(file: str) -> Bandit:
     return parse_problem(text, form, source="<stdin>")
 
 
-def _check_tolerance(tolerance: float) -> None:
-    if not 1e-12 <= tolerance < 1:
-        remedy = "Give a number from 1e-12 to below 1, such as 1e-6."
-        fault = Fault("--tolerance", "not an accuracy", f"{tolerance:g}", remedy)
-        raise ProblemError([fault])
-
-
 def _plan(bandit: Bandit, tolerance: float, report: Any, limits: dict[str, Any]) -> Any:
-    from restive import _kernels, planning
+    from restive import planning
+    from restive.planning.size import is_small
 
-    if _kernels.is_cold():
-        typer.echo("restive: compiling kernels, once; later runs start at once.", err=True)
-    return planning.plan(bandit, tolerance, progress=report, **limits)
+    compiled = not is_small(bandit, tolerance, limits["caps"])
+    if compiled:
+        from restive import _kernels
+
+        if _kernels.is_cold():
+            typer.echo("restive: compiling kernels, once; later runs start at once.", err=True)
+    return planning.plan(bandit, tolerance, compiled=compiled, progress=report, **limits)
 
 
 def _split_parameters(words: list[str]) -> tuple[str, dict[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,9 @@ QUICK_STATES = 2000  # up to here the true diameter is a matter of seconds
 
 def of_problem(bandit: Bandit, tolerance: float) -> dict[str, Any]:
     """Facts about every arm, the best arm and the size of the plan."""
+    from restive.planning.size import check_tolerance
+
+    check_tolerance(tolerance)
     return {
         "problem": bandit.name,
         "version": __version__,
@@ -31,39 +34,26 @@ def of_problem(bandit: Bandit, tolerance: float) -> dict[str, Any]:
     }
 
 
-def of_plan(plan: Plan) -> tuple[Plan, dict[str, Any]]:
-    """The value of the best policy beside those of simple ones, and what it took to find it.
-
-    Also the plan as it then stands: no policy earns less than these do for certain, which may
-    narrow the interval of a rough one.
-    """
-    myopic, single = _value(plan, "myopic"), _value(plan, "best-arm")
-    sure = max(one.get("gain_lower") or 0.0 for one in (myopic, single))
-    lower = min(max(plan.gain_lower, sure), plan.gain_upper)
-    if lower > plan.gain_lower and len(plan.lower) == 1:
-        met = plan.converged or plan.gain_upper - lower <= plan.tolerance
-        plan = replace(plan, lower=plan.lower * 0 + lower, converged=met)
-    likely = [0.5 * (lower + plan.gain_upper), myopic["gain"] or 0.0, single["gain"] or 0.0]
-    values = {"gain": min(max(likely), plan.gain_upper), "gain_lower": lower}
-    return plan, _plan_facts(plan) | values | {"myopic": myopic, "situations": _situations(plan)}
-
-
-def _plan_facts(plan: Plan) -> dict[str, Any]:
+def of_plan(plan: Plan) -> dict[str, Any]:
+    """The value of the best policy beside those of simple ones, and what it took to find it."""
+    best, myopic = _best_arm(plan.bandit), _myopic(plan)
+    likely = max(plan.gain, best["gain"], myopic["gain"] or 0.0)
     return {
         "problem": plan.bandit.name,
         "version": __version__,
         "tolerance": float(plan.tolerance),
-        "gain": float(plan.gain),
+        "gain": min(likely, plan.gain_upper),
         "gain_lower": float(plan.gain_lower),
         "gain_upper": float(plan.gain_upper),
         "converged": bool(plan.converged),
+        "note": plan.note,
         "starts": [
             {"probability": p, "gain": 0.5 * (low + high), "gain_lower": low, "gain_upper": high}
             for p, low, high in plan.starts
         ],
-        "best_arm": _best_arm(plan.bandit),
-        "myopic": None,
-        "situations": None,
+        "best_arm": best,
+        "myopic": myopic,
+        "situations": _situations(plan),
         "states": int(plan.states),
         "caps": [int(cap) for cap in plan.caps],
         "sweeps": int(plan.sweeps),
@@ -75,7 +65,7 @@ def _situations(plan: Plan) -> list[dict[str, Any]]:
     """What to pull in the most frequent situations."""
     from restive.report.policy.words import situations
 
-    return [asdict(one) for one in situations(plan)]
+    return [asdict(situation) for situation in situations(plan)]
 
 
 def of_bounds(
@@ -141,12 +131,12 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-def _value(plan: Plan, policy: str) -> dict[str, float | None]:
-    """What a simple policy earns; None where it is too large to compute."""
+def _myopic(plan: Plan) -> dict[str, float | None]:
+    """What the myopic policy earns; None where that is too large to compute."""
     from restive.planning.evaluation import evaluate
 
     try:
-        value = evaluate(plan.bandit, policy, plan.tolerance)
+        value = evaluate(plan.bandit, "myopic", plan.tolerance)
     except TooLargeError:
         return {"gain": None}
     return {"gain": value.gain, "gain_lower": value.gain_lower, "gain_upper": value.gain_upper}
