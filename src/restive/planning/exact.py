@@ -219,11 +219,10 @@ def _myopic_gain(bandit: Bandit, level: _Level, tolerance: float) -> float:
     """What the myopic policy earns for certain; 0 where that is not soon known."""
     rep = level.representation
     states = FREE_STATES + level.sweeps * rep.n_states * rep.n_arms // BACKUPS_PER_STATE
-    accuracy = max(tolerance, 0.1 * level.proof.width)
     try:
-        ages = sum(caps_for_error(bandit, accuracy))
+        ages = sum(caps_for_error(bandit, tolerance))
         if len(level.proof.lower) > 1 or ages > 10 * states:
             return 0.0
-        return evaluate(bandit, "myopic", accuracy, memory=BYTES_PER_STATE * states).gain_lower
+        return evaluate(bandit, "myopic", tolerance, memory=BYTES_PER_STATE * states).gain_lower
     except (TooLargeError, ArithmeticError):
         return 0.0

@@ -23,7 +23,8 @@ Rule = Callable[[Ints, Ints, Ints], Ints]  # (last states, stored ages, arm pull
 Part = tuple[Ints, Ints, Floats, Floats, Ints, Ints]  # see _Explorer.expand
 
 BYTES_PER_STATE = 600  # of the sparse chain and its factors, roughly
-DENSE = 600  # systems up to this size are solved without importing SciPy
+DENSE = 100  # systems up to this size are solved without importing SciPy
+SWEEPS = 2000  # tried before it is imported
 
 
 @dataclass(frozen=True)
@@ -222,6 +223,8 @@ def _poisson(moves: _Moves, part: Ints, rewards: Floats) -> tuple[float, Floats]
     if len(part) == 1:
         return float(rewards[0]), np.zeros(1)
     row, column, chance = moves.within(part)
+    if len(part) > DENSE and (swept := _swept(row, column, chance, rewards)) is not None:
+        return swept
     later, here = column > 0, np.arange(len(part))
     # the first bias is 0, so its column can carry the gain
     rows = np.concatenate([row[later], here[1:], here])
@@ -230,6 +233,21 @@ def _poisson(moves: _Moves, part: Ints, rewards: Floats) -> tuple[float, Floats]
     bias = _solved(rows, columns, entries, rewards)
     gain, bias[0] = float(bias[0]), 0.0
     return gain, bias
+
+
+def _swept(row: Ints, column: Ints, chance: Floats, rewards: Floats) -> tuple[float, Floats] | None:
+    """Gain and bias by damped sweeps; None where they are not accurate to rounding soon.
+
+    The system would fill up, and its dense factors take longer than a few hundred sweeps.
+    """
+    begin, bias = np.searchsorted(row, np.arange(len(rewards))), np.zeros(len(rewards))
+    for sweep in range(SWEEPS):
+        change = rewards + np.add.reduceat(chance * bias[column], begin) - bias
+        low, high = (float(change.min()), float(change.max())) if sweep % 10 == 0 else (0.0, 1.0)
+        if high - low <= 1e-14 * (1 + float(np.abs(bias).max())):
+            return 0.5 * (low + high), bias
+        bias = bias + 0.9 * (change - change[0])
+    return None
 
 
 def _bounds(chain: _Chain, bias: Floats, part: Ints) -> tuple[float, float]:
