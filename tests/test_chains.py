@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import gcd
+from math import gcd, log, log1p
 
 import numpy as np
 import pytest
@@ -24,10 +24,14 @@ def two_state(a, b):
 
 
 def exact(matrix):
-    """The chain a matrix stands for: entries as they are, diagonals what is left of the row."""
+    """The chain a matrix stands for: entries as they are, diagonals what is left of the row.
+
+    A diagonal of 0 stays 0, and the largest entry is what is left.
+    """
     rows = [[Fraction(float(entry)) for entry in row] for row in matrix]
     for s, row in enumerate(rows):
-        row[s] = 1 - sum(row[:s]) - sum(row[s + 1 :])
+        free = s if row[s] > 0 else row.index(max(row))
+        row[free] = 1 - sum(row[:free]) - sum(row[free + 1 :])
     return rows
 
 
@@ -301,3 +305,42 @@ def test_reversibility_of_three_states_by_kolmogorovs_cycle(matrix):
         assert not chains.is_reversible(matrix)
     elif close:
         assert chains.is_reversible(matrix, tolerance=1e-8)
+
+
+# --- periodic chains --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("slow", [0.3, 1e-3, 1e-6])
+@pytest.mark.parametrize("first", [[0.1, 0.2, 0.7], [1 / 3, 1 / 3, 1 / 3], [0.15, 0.35, 0.5]])
+def test_the_zeros_of_a_periodic_chain_stay_zeros(first, slow):
+    """From 0 or 1 to one of 2, 3, 4 and back: P^n is 0 between classes at any n.
+
+    Seen every other step the classes 0, 1 make a chain that leaves each with probability slow/2,
+    so d(2t) = (1 - slow)^t there and one step later the same on 2, 3, 4.
+    """
+    half = np.array([[1 - slow / 2, slow / 2], [slow / 2, 1 - slow / 2]])
+    p = np.zeros((5, 5))
+    p[0, 2:] = p[1, 2:] = first
+    p[0, 2], p[1, 2] = 0.0, first[0] + first[1]
+    p[0, 3], p[1, 3] = first[0] + first[1], 0.0
+    p[2, :2] = half[1]
+    p[3, :2] = half[0]
+    p[4, :2] = 0.5
+    for n in (1, 2, 999, 10**7 + 1):
+        across = chains.power(p, n)[:2, :2] if n % 2 else chains.power(p, n)[:2, 2:]
+        assert (across == 0).all(), n
+    assert chains.cyclic_classes(chains.power(p, 101))[0] == 2
+    age = chains.mixing_time(p, 1e-3)
+    assert chains.distance_to_limit(p, age).max() <= 1e-3
+    assert chains.distance_to_limit(p, age - 1).max() > 1e-3
+
+
+def test_a_slow_periodic_chain_mixes_as_its_two_step_chain_does():
+    """Two states either side, joined one to one: d(2t) of P is d(t) of P^2 = the slow chain."""
+    leave = np.array([0.3e-7, 0.7e-7])
+    slow = np.array([[1 - leave[0], leave[0]], [leave[1], 1 - leave[1]]])
+    p = np.block([[np.zeros((2, 2)), slow], [np.eye(2), np.zeros((2, 2))]])
+    lam, share = 1 - leave.sum(), leave.max() / leave.sum()
+    steps = log(1e-3 / (2 * share)) / log1p(-leave.sum())
+    assert lam < 1
+    assert chains.mixing_time(p, 1e-3) == pytest.approx(2 * steps, rel=1e-6)

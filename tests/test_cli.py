@@ -377,6 +377,8 @@ def test_the_best_is_not_shown_below_a_policy_that_is_as_good(example, monkeypat
 
 def test_cold_kernels_are_announced_and_warm_ones_are_not(example, tmp_path, monkeypatch):
     monkeypatch.setattr("restive._kernels.is_cold", lambda: True)
+    assert run("plan", example).stderr == ""  # small: nothing is compiled
+    monkeypatch.setattr("restive.planning.size.SMALL_PRODUCTS", 0)
     assert "once" in run("plan", example).stderr
     monkeypatch.setattr("restive._kernels.is_cold", lambda: False)
     assert run("plan", example).stderr == ""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from naive import extended_backup
+from restive.base.errors import ProblemError
 from restive.learners import ColoredUCRL2, Inputs, RestlessLearner, make_learner
 from restive.learners.paper.restless import COLORED_UCRL2
 from restive.learners.paper.rules import Optimism
@@ -372,7 +373,7 @@ def test_known_colors_are_not_learned():
 def test_outcomes_a_color_does_not_have_are_worth_nothing():
     """Round 0 -> 1 -> 2 -> 0 only state 2 pays; staying in 0 has padding that leads to 2."""
     colors = np.array([[0, 1], [2, -1], [3, -1]])
-    successors = np.array([[[0, 2], [1, 1]], [[2, 2], [0, 0]], [[0, 0], [0, 0]]])
+    successors = np.array([[[0, 2], [1, -1]], [[2, -1], [0, -1]], [[0, -1], [0, -1]]])
     mdp = StructuredMDP(colors, successors)
     truth = Parameters(np.array([0.0, 0.0, 0.0, 1.0]), np.tile([1.0, 0.0], (4, 1)))
     known = np.array([False, True, True, True])
@@ -385,6 +386,16 @@ def test_outcomes_a_color_does_not_have_are_worth_nothing():
         gains[supports is None] = learner.engine.gain
     assert gains[True][0] > 0.45  # hopes to get from 0 to 2 at once
     assert gains[False][0] <= 1 / 3 <= gains[False][1] < 0.4
+
+
+def test_outcomes_that_cannot_be_told_apart_are_refused():
+    """Both outcomes of action 1 in state 0 lead to state 1; its second color has one outcome."""
+    mdp = StructuredMDP([[0, 1], [0, 0]], [[[0, 1], [1, 1]], [[1, 0], [1, 0]]])
+    with pytest.raises(ProblemError, match=r"successors\[0\]\[1\]: two outcomes .*\[1, 1\]"):
+        ColoredUCRL2(mdp)
+    assert ColoredUCRL2(mdp, supports=[2, 1]).n_arms == 2
+    joined = StructuredMDP([[0, 1], [0, 0]], [[[0, 1], [1, -1]], [[1, 0], [1, 0]]])
+    assert ColoredUCRL2(joined).n_arms == 2
 
 
 def test_what_is_not_in_the_mdp_is_refused():

@@ -315,3 +315,15 @@ def test_memory_is_honoured():
     assert plan(bandit, caps=30, memory=needed).caps == (30, 30)
     with pytest.raises(TooLargeError):
         plan(bandit, caps=30, memory=needed - 1)
+
+
+@pytest.mark.parametrize("leave", [1e-3, 1e-8, 1e-13])
+def test_one_arm_alone_is_planned_at_once_however_slow(leave):
+    """There is no choice, so the gain is mu r whatever the chain."""
+    arm = Arm([[1 - leave, leave], [3 * leave, 1 - 3 * leave]], [0.2, 0.9])
+    found = plan(Bandit([arm]), 1e-12)
+    assert found.converged
+    assert found.gain == pytest.approx(0.75 * 0.2 + 0.25 * 0.9, abs=1e-14)
+    assert found.gain_lower <= found.gain <= found.gain_upper
+    assert found.sweeps < 100
+    assert found.action([1], [1]) == 0

@@ -412,12 +412,12 @@ def river(epsilon=0.05):
     """A walk on five states with two actions; interior states share colors up to epsilon."""
     n = 5
     colors = np.array([[0, 1]] + [[2, 3]] * (n - 2) + [[4, 5]])
-    successors = np.array(
-        [[[max(s - 1, 0), s, min(s + 1, n - 1)]] * 2 for s in range(n)], dtype=np.int64
-    )
+    successors = np.array([[[s - 1, s, s + 1]] * 2 for s in range(n)], dtype=np.int64)
+    successors[0], successors[-1] = [0, 1, -1], [n - 2, n - 1, -1]
     laws = np.zeros((n, 2, 3))
     laws[:, 0] = [0.8, 0.1, 0.1]
     laws[:, 1] = [0.1, 0.3, 0.6]
+    laws[0], laws[-1] = [[0.9, 0.1, 0], [0.4, 0.6, 0]], [[0.8, 0.2, 0], [0.1, 0.9, 0]]
     laws[2, 1] = [0.1, 0.3 + epsilon / 2, 0.6 - epsilon / 2]
     rewards = np.zeros((n, 2))
     rewards[0], rewards[-1, 1] = 0.1, 1.0

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from restive.base.errors import Fault, ProblemError
+
 __all__ = ["Parameters", "StructuredMDP"]
 
 Floats = NDArray[np.float64]
@@ -86,6 +88,32 @@ class StructuredMDP:
         successors = np.broadcast_to(np.arange(n), (n, a, n))
         parameters = Parameters(r.reshape(-1).copy(), p.reshape(n * a, n).copy())
         return cls(np.arange(n * a).reshape(n, a), successors), parameters
+
+    @property
+    def supports(self) -> NDArray[np.int64]:
+        """Outcomes of each color, (C,): those that lead somewhere from every pair of it."""
+        counts = np.full(self.n_colors, self.max_support, dtype=np.int64)
+        there = self.colors >= 0
+        np.minimum.at(counts, self.colors[there], (self.successors[there] >= 0).sum(axis=1))
+        return counts
+
+    def require_distinct(self, supports: NDArray[np.int64]) -> None:
+        """Refuse a pair two of whose outcomes lead to the same state: it would be learned wrongly.
+
+        Whoever learns sees states, so it could not tell which of them happened. Planning takes such
+        pairs. supports: (C,) outcomes of each color; later entries are not looked at.
+        """
+        outcome = np.arange(self.max_support)
+        none = -1 - outcome  # no two of these are the same
+        counted = (self.colors >= 0)[..., None] & (outcome < supports[self.colors][..., None])
+        nexts = np.sort(np.where(counted & (self.successors >= 0), self.successors, none), axis=2)
+        twice = np.argwhere((np.diff(nexts, axis=2) == 0).any(axis=2))
+        if len(twice):
+            state, action = twice[0].tolist()
+            path = f"successors[{state}][{action}]"
+            remedy = "Join outcomes that lead to the same state, and add up their chances."
+            shown = str(self.successors[state, action].tolist())
+            raise ProblemError([Fault(path, "two outcomes lead to the same state", shown, remedy)])
 
     @property
     def n_states(self) -> int:

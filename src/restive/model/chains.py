@@ -1,8 +1,8 @@
 """Facts about one finite Markov chain, given by its transition matrix.
 
 Every function takes a square array ``transitions`` of shape (S, S) whose rows sum to one. The
-off-diagonal entries are taken at their word and the diagonal is whatever is left of the row, so
-nearly reducible chains, where 1 - p rounds to 1, lose no accuracy.
+off-diagonal entries are taken at their word and the diagonal, unless it is 0, is whatever is left
+of the row, so nearly reducible chains, where 1 - p rounds to 1, lose no accuracy.
 """
 
 from __future__ import annotations
@@ -261,14 +261,19 @@ class _Exact(NamedTuple):
 
 
 def _exact(p: Matrix) -> _Exact:
-    """Lift P, with the diagonal replaced by what the off-diagonal entries leave of the row."""
+    """Lift P, with the diagonal replaced by what the off-diagonal entries leave of the row.
+
+    Where the diagonal is 0 it stays so, or a periodic chain would be none: there the largest entry
+    takes what the others leave.
+    """
     high, low = p.copy(), np.zeros_like(p)
     for s in range(len(p)):
+        free = s if p[s, s] > 0 else int(p[s].argmax())
         rest, error = np.ones(()), np.zeros(())
-        for entry in np.delete(p[s], s):
+        for entry in np.delete(p[s], free):
             rest, carry = _two_sum(rest, -entry)
             error = error + carry
-        high[s, s], low[s, s] = _two_sum(rest, error)
+        high[s, free], low[s, free] = _two_sum(rest, error)
     return _Exact(high, low)
 
 

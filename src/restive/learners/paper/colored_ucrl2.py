@@ -26,7 +26,7 @@ class StructuredLearner(Learner):
     """Learns an eps-structured MDP, episode by episode; ``arm`` is an action, ``state`` the next.
 
     supports: (C,) outcomes of each color, all of them by default. The learner sees states, not
-    outcomes: where several outcomes of a pair lead to the same state, the first of them counts.
+    outcomes: a pair two of whose outcomes lead to the same state is refused.
     """
 
     def __init__(
@@ -34,6 +34,7 @@ class StructuredLearner(Learner):
         rng: int | np.random.Generator = 0,
     ) -> None:  # fmt: skip
         found = _checked_supports(mdp, supports)
+        mdp.require_distinct(found)
         self.mdp = _padded(mdp, found)
         self.n_arms = mdp.n_actions
         require(0 <= start < mdp.n_states, "start", start, f"States are 0..{mdp.n_states - 1}.")
@@ -191,7 +192,7 @@ class ColoredUCRL2(StructuredLearner):
 
 def _checked_supports(mdp: StructuredMDP, supports: ArrayLike | None) -> Ints:
     if supports is None:
-        return np.full(mdp.n_colors, mdp.max_support, dtype=np.int64)
+        return mdp.supports
     found = np.asarray(supports, dtype=np.int64)
     inside = found.shape == (mdp.n_colors,) and bool((found >= 1).all())
     require(inside and bool((found <= mdp.max_support).all()), "supports", supports,
