@@ -519,7 +519,7 @@ def test_what_is_kept_per_color_counts_for_the_size(monkeypatch):
     """Beside a quick arm a slow one makes few states and as many colors; counts come on top."""
     held = Inputs(2, horizon=1000, mixing_times=(10_000, 1), sizes=(2, 2), periods=(1, 1))
     learner = RestlessLearner(held)
-    rep, counts = learner.representation, learner.engine.counts
+    rep, counts = learner.representation, learner.counts
     room = 2 * rep.n_bytes + sum(part.nbytes for part in vars(counts).values() if part is not None)
     monkeypatch.setattr("restive.learners.paper.restless.memory_allowed", lambda memory: room)
     with pytest.raises(TooLargeError, match=r"2e\+05 information states and 1e\+05 colors"):
@@ -592,7 +592,7 @@ def test_exploration_sees_all_known_states_before_each_episode():
         if learner.mode == "episode" and explored:
             assert [len(found) for found in seen] == list(learner.labels.sizes)
     assert learner.labels.sizes == (3, 4)
-    assert learner.engine.counts.visits.sum() == learner.samples == 2998
+    assert learner.counts.visits.sum() == learner.samples == 2998
 
 
 def test_a_new_state_in_mid_episode_ends_it_and_joins():
@@ -604,7 +604,7 @@ def test_a_new_state_in_mid_episode_ends_it_and_joins():
     learner.tell(arm, "new", 1.0)
     assert learner.mode == "explore"
     assert learner.labels.sizes[arm] == 2
-    counts = learner.engine.counts
+    counts = learner.counts
     assert counts.visits.sum() == 1
     assert counts.outcomes.sum(axis=0).tolist() == [0, 1]
     other = ["a", "x"][arm]
@@ -627,7 +627,7 @@ def test_published_rounds_forget_and_keeping_ones_do_not():
         for t in range(600):
             arm = learner.ask()
             learner.tell(arm, int(states[arm, t]), float(rewards[arm, t]))
-            now = int(learner.engine.counts.visits.sum())
+            now = int(learner.counts.visits.sum())
             if numbers and learner.round.number != numbers[-1]:
                 assert learner.samples == 2**learner.round.number - 2
                 assert learner.episodes[-1] == t + 2
@@ -657,5 +657,5 @@ def test_of_arms_worth_the_same_the_first_is_pulled():
     learner = make_learner("colored-ucrl2", example1(0.1), 1000)
     for arm in (0, 1):
         learner.tell(arm, 0, 0.0)
-    assert learner.engine.gain == (1.0, 1.0)  # every model is possible: all arms promise 1
+    assert learner.planner.gain == (1.0, 1.0)  # every model is possible: all arms promise 1
     assert learner.ask() == 0

@@ -185,20 +185,20 @@ def follow_both(bandit, times, horizon, steps, shrink, rule):
 
 def begin_both(learner, paper):
     paper.begin_episode()
-    rep, values = learner.representation, learner.engine.values
+    rep, values = learner.representation, learner.planner.values
 
     def value(x):
         last_states, ages = zip(*x, strict=True)
         return float(values[rep.positions(last_states, ages)])
 
     low, high = paper.accept(value, 1e-9)
-    assert learner.engine.gain[0] <= high + 1e-9
-    assert learner.engine.gain[1] >= low - 1e-9
+    assert learner.planner.gain[0] <= high + 1e-9
+    assert learner.planner.gain[1] >= low - 1e-9
 
 
 def check_model(learner, paper):
     """Estimates and radii of the current episode, color by color."""
-    model, rep = learner.engine.model, learner.representation
+    model, rep = learner.planner.parameters, learner.representation
     for (arm, s, n), (reward, law, radius) in paper.model.items():
         color = rep.color(arm, s, n)
         assert model.optimistic_rewards[color] == pytest.approx(reward, abs=1e-12)
@@ -242,7 +242,7 @@ def test_each_plan_is_made_to_1_over_sqrt_t_from_the_last_one(monkeypatch):
         asked.append((options["tolerance"], options["start"], found.values))
         return found
 
-    monkeypatch.setattr("restive.learners.episodes.solve", spying)
+    monkeypatch.setattr("restive.learners.replanning.solve", spying)
     learner = make_learner("colored-ucrl2", example1(0.1), 5000)
     record = BanditWorld(example1(0.1), 1).record(5000)
     learner.play_path(record.states, record.rewards)
@@ -275,14 +275,14 @@ def test_the_optimistic_gain_is_no_less_than_the_true_one_when_the_model_is_in_t
     for begin in range(0, 200_000, 10_000):
         part = slice(begin, begin + 10_000)
         learner.play_path(record.states[:, part], record.rewards[:, part])
-        model = learner.engine.model
+        model = learner.planner.parameters
         far = np.abs(model.probabilities - truth.probabilities).sum(axis=1)
         contained = (far <= model.radii).all() and (
             np.abs(model.rewards - truth.rewards) <= model.reward_radii
         ).all()
         inside += contained
         if contained:
-            assert learner.engine.gain[1] >= gain
+            assert learner.planner.gain[1] >= gain
     assert inside == 20  # with these radii the truth is never outside in so short a run
 
 
@@ -330,7 +330,7 @@ def test_one_color_per_pair_is_ucrl2():
     before = counts.copy()
     for t in range(2, 4002):
         state, action = walk.state, learner.ask()
-        old = learner.policy.copy()
+        old = learner.policy.actions
         after, reward = walk.step(action)
         learner.tell(action, after, reward)
         counts[state, action] += 1
@@ -341,7 +341,7 @@ def test_one_color_per_pair_is_ucrl2():
             starts.append(t)
     assert list(learner.episodes) == starts
     assert len(starts) > 20
-    t_k, model = starts[-1], learner.engine.model
+    t_k, model = starts[-1], learner.planner.parameters
     visits = np.maximum(1, before.ravel())
     assert model.reward_radii == pytest.approx(np.sqrt(7 * log(2 * 4 * t_k / 0.1) / (2 * visits)))
     assert model.radii == pytest.approx(np.sqrt(56 * 2 * log(4 * 4 * t_k / 0.1) / visits))
@@ -353,12 +353,12 @@ def test_known_colors_are_not_learned():
     world = StructuredWorld(mdp, truth.probabilities, truth.rewards, 4)
     learner = ColoredUCRL2(mdp, delta=0.1, known=known, parameters=truth)
     play(learner, world, 20_000)
-    model = learner.engine.model
+    model = learner.planner.parameters
     assert model.radii[known].tolist() == model.reward_radii[known].tolist() == [0, 0]
     assert np.array_equal(model.rewards[known], truth.rewards[known])
     assert np.array_equal(model.probabilities[known], truth.probabilities[known])
     t_k = learner.episodes[-1]
-    limits = learner.engine.limits[~known]
+    limits = learner.limits[~known]
     before = np.maximum(1, limits // 2)  # N_k: the limit is N_k + max(1, N_k)
     assert model.radii[~known] == pytest.approx(
         np.sqrt(56 * 2 * log(4 * 2 * t_k / 0.1) / before), rel=1e-12
@@ -382,8 +382,8 @@ def test_outcomes_a_color_does_not_have_are_worth_nothing():
         learner = ColoredUCRL2(mdp, known=known, parameters=truth, supports=supports)
         for _ in range(500):
             learner.tell(0, 0, 0.0)
-        learner.engine.begin(501, learner.rng)
-        gains[supports is None] = learner.engine.gain
+        learner._begin()
+        gains[supports is None] = learner.planner.gain
     assert gains[True][0] > 0.45  # hopes to get from 0 to 2 at once
     assert gains[False][0] <= 1 / 3 <= gains[False][1] < 0.4
 

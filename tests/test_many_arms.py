@@ -30,7 +30,7 @@ def test_plans_for_many_arms_keep_to_their_bytes(n_arms, monkeypatch):
 
     def noted():
         begin()
-        plans.append(learner._rep)
+        plans.append(learner.planner.structure)
 
     monkeypatch.setattr(learner, "_begin", noted)
     record = BanditWorld(gilbert_elliott(n_arms), 0).record(n_arms + 12)

@@ -190,7 +190,7 @@ def test_ucrl2_counts_each_pair_and_refuses_many():
             ages = tuple(min(caps[j], t - seen[j]) for j in range(2))
             counts[(arm, tuple(last_state), ages, int(states[arm, t]))] += 1
         seen[arm], last_state[arm] = t, int(states[arm, t])
-    found = learner.engine.counts.outcomes
+    found = learner.counts.outcomes
     assert sorted(counts.values()) == sorted(found[found > 0].tolist())
     assert learner.samples == 998
     with pytest.raises(TooLargeError, match=r"colored-ucrl2.*max_pairs"):
@@ -479,7 +479,7 @@ def test_ucrl2_learns_once_its_sets_are_small():
     run = play(learner, BanditWorld(bandit, 5), horizon, plan=best)
     half = np.searchsorted(run.times, horizon // 2)
     assert run.gap_regret[-1] - run.gap_regret[half] < 0.5 * run.gap_regret[half]
-    assert best.gain < learner.engine.gain[1] < best.gain + 0.03  # optimistic, and nearly right
+    assert best.gain < learner.planner.gain[1] < best.gain + 0.03  # optimistic, and nearly right
 
 
 def test_ucrl2_is_colored_ucrl2_with_one_color_a_pair():

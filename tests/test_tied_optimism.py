@@ -11,7 +11,6 @@ from scipy.stats import binom
 
 from restive._kernels import sets
 from restive.learners import Learner, check_learner, load_learner, make_learner
-from restive.learners.paper.rules import Evidence
 from restive.learners.storage import pack
 from restive.learners.tied.optimism import (
     TiedOptimism,
@@ -342,29 +341,26 @@ def test_the_truth_is_in_the_sets_and_then_the_promise_is_not_below_the_best_gai
         if len(learner.episodes) == begun:
             continue
         begun = len(learner.episodes)
-        rep, engine = learner.representation, learner.engine
-        evidence = Evidence(rep, engine.supports, engine.counts, learner.t)
-        visits = engine.counts.visits
+        rep, rule, evidence = learner.representation, learner.rule, learner.evidence
+        visits = learner.counts.visits
         published = transition_radius(visits, learner.t, rep.n_colors, rep.max_support, 0.05,
-                                      engine.rule.epsilon)  # fmt: skip
+                                      rule.epsilon)  # fmt: skip
         for j in range(bandit.n_arms):
-            found = engine.rule.sets(evidence, j)
+            found = rule.sets(evidence, j)
             for later in (0, 1, 5):
                 rows = truth(rep, j, bandit.arms[j].transitions, later)
                 assert found.contain(rows, bandit.arms[j].rewards)
             assert (found.radii <= published[rep.color_grid(j)] + 1e-12).all()
-        assert engine.gain[1] >= best
+        assert learner.planner.gain[1] >= best
     growth = TiedOptimism(0.05, 0.1).growth
     few = rep.n_colors * (2 / growth + np.log(horizon) / np.log(1 + growth / 2))
     assert 10 < begun <= few
 
 
 def test_an_episode_ends_when_visits_have_grown_by_a_part():
-    rep = make_learner("tied-ucrl", example1(), 1000).representation
-    engine = make_learner("tied-ucrl", example1(), 1000).engine
-    engine.counts.visits[:4] = (0, 3, 10, 1000)
-    limits = TiedOptimism(0.1, 0.1, growth=0.3).limits(Evidence(rep, engine.supports,
-                                                                engine.counts, 5))  # fmt: skip
+    learner = make_learner("tied-ucrl", example1(), 1000)
+    learner.counts.visits[:4] = (0, 3, 10, 1000)
+    limits = TiedOptimism(0.1, 0.1, growth=0.3).limits(learner.evidence)
     assert limits[:4].tolist() == [1, 4, 13, 1300]
 
 
@@ -401,21 +397,18 @@ def test_a_saved_tied_ucrl_goes_on(tmp_path):
     assert rest.tolist() == expected.tolist()
 
 
-def test_squares_of_rewards_are_counted_and_an_older_file_without_them_is_read():
+def test_squares_of_rewards_are_counted_and_come_back():
     bandit = random_problem(2, 3, rng=3, reward_noise="beta")
     record = BanditWorld(bandit, 6).record(500)
     learner = make_learner("tied-ucrl", bandit, 500)
     pulls = learner.play_path(record.states, record.rewards)
     paid = record.rewards[pulls, np.arange(500)]
-    counts = learner.engine.counts
+    counts = learner.counts
     assert counts.squares.sum() == pytest.approx((paid[2:] ** 2).sum())
     assert ((counts.squares < counts.rewards) == (counts.outcomes > 0)).all()
-    state, arrays = learner.snapshot()
-    old = make_learner("tied-ucrl", bandit, 500)
-    old.restore(state, {name: part for name, part in arrays.items() if name != "reward_squares"})
-    assert (old.engine.counts.squares == counts.rewards).all()  # at least the squares
-    old.restore(state, arrays)
-    assert (old.engine.counts.squares == counts.squares).all()
+    again = make_learner("tied-ucrl", bandit, 500)
+    again.restore(*learner.snapshot())
+    assert (again.counts.squares == counts.squares).all()
 
 
 def test_unseen_rows_are_estimated_by_the_uniform_law():

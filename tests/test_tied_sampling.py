@@ -9,15 +9,11 @@ from restive._kernels import tied
 from restive.base.errors import ProblemError
 from restive.learners import Learner, check_learner, load_learner, make_learner
 from restive.learners.storage import pack
+from restive.learners.tied.belief import DOUBLINGS, _resized
+from restive.learners.tied.gaps import LONGEST_GAP
+from restive.learners.tied.plan_size import CAPS
 from restive.learners.tied.posterior import ChainPosterior
-from restive.learners.tied.sampling import (
-    CAPS,
-    DOUBLINGS,
-    LONGEST_GAP,
-    TiedSampling,
-    TiedSettings,
-    _resized,
-)
+from restive.learners.tied.sampling import TiedSampling, TiedSettings
 from restive.model.bandit import Arm, Bandit
 from restive.planning import plan
 from restive.problems import (
@@ -154,8 +150,8 @@ def test_counts_are_those_of_true_ages():
     expected[0, 0, 1, 1] = expected[0, 1, 2, 0] = expected[0, 0, LONGEST_GAP - 1, 1] = 1
     expected[1, 0, 1, 0] = 2  # at steps 2 and 4, and again from 5 to 7
     expected[1, 0, 0, 0] = 300
-    assert (learner.gaps == expected).all()
-    assert learner.paid[1, 0].tolist() == [303, 303 / 4, 303 / 16]
+    assert (learner.counts.gaps == expected).all()
+    assert learner.counts.paid[1, 0].tolist() == [303, 303 / 4, 303 / 16]
 
 
 # --- lassos and starts -----------------------------------------------------------------------
@@ -254,7 +250,7 @@ def test_even_ages_alone_leave_both_twins_open_and_odd_ones_settle_it(truth):
     learner = TiedSampling(2, 6)
     drive(learner, record, 400, forced=lambda step: step % 2)
     rng, chain, signs = np.random.default_rng(0), learner.chains[0], []
-    counts = learner.gaps[0, :2, :, :2]
+    counts = learner.counts.gaps[0, :2, :, :2]
     assert counts[:, [0, 2, 4]].sum() == 0
     for _ in range(300):
         chain = ChainPosterior().draw(chain, counts, rng)
@@ -271,9 +267,9 @@ def test_planning_stays_within_its_means():
     learner = TiedSampling(3, 0, TiedSettings(fewest_states=2000, states_per_step=10.0))
     record = BanditWorld(bandit, 11).record(400)
     learner.play_path(record.states, record.rewards)
-    assert learner._rep is not None
-    assert learner._rep.n_states <= 2000 + 10 * learner.length
-    assert learner._rep.n_states > 200
+    rep = learner.planner.structure
+    assert rep.n_states <= 2000 + 10 * (learner.until - learner.began)
+    assert rep.n_states > 200
 
 
 def test_episodes_grow_and_end_when_an_arm_was_pulled_as_often_as_before():

@@ -88,8 +88,8 @@ def test_the_audit_at_the_end_counts():
     )
     play(learner, BanditWorld(bandit, 3), 500)
     assert learner.audit.held
-    learner.engine.counts.rewards[:] = 0
-    learner.engine.counts.visits[:] = 10**6
+    learner.counts.rewards[:] = 0
+    learner.counts.visits[:] = 10**6
     learner.finish()
     assert not learner.audit.held
 

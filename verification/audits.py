@@ -19,12 +19,12 @@ class AuditedTied(AuditedPublished):
     """
 
     def _compare(self, model: Parameters, promised: float | None) -> None:
-        rule = self.engine.rule
+        rule = self.rule
         assert isinstance(rule, TiedOptimism)
         worst = 0.0
         for j, arm in enumerate(self.bandit.arms):
-            sets = rule.sets(self.evidence(), j)
-            for rows in true_rows(self.bandit, self._rep, j):
+            sets = rule.sets(self.evidence, j)
+            for rows in true_rows(self.bandit, self.representation, j):
                 told = sets.radii < 1
                 off = np.abs(rows - sets.centers).sum(axis=-1)
                 worst = max(worst, largest_share(off[told], sets.radii[told]))

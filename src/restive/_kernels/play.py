@@ -175,6 +175,55 @@ def episode(values, moves, laws, extended, policy, graph, limits, visits, outcom
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
+def walk(values, moves, laws, extended, policy, seen, left, names, path, pulls, begin, end, last):
+    """Follow the greedy policy until an arm has no pulls left, or the path ends; count nothing.
+
+    seen: (K,) colors of the information state, left: (K,) pulls left to each arm; both move along.
+    Returns (step, why) as ``episode`` does. No graph: it would not pay in short episodes.
+    """
+    for step in range(begin, end):
+        place = place_of(moves, last, seen)
+        pull = np.int64(policy[place])
+        if pull < 0:
+            pull = greedy(values, moves, laws, extended, seen)
+            policy[place] = pull
+        if left[pull] <= 0:
+            return step, LIMIT
+        outcome = names[pull, path[pull, step]]
+        if outcome < 0:
+            return step, UNKNOWN
+        left[pull] -= 1
+        for arm in range(len(seen)):
+            seen[arm] = moves.older[seen[arm]]
+        seen[pull] = moves.seen[pull, outcome]
+        last = pulls[step] = pull
+    return end, END
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def pair_path(colors, successors, policy, limits, visits, outcomes, paid, squares, path, rewards,
+              pulls, begin, end, state, pulled):  # fmt: skip
+    """As ``episode`` in an MDP given by arrays whose outcomes are what a path shows.
+
+    pulled: step of each arm's last pull. Returns (step, why).
+    """
+    for step in range(begin, end):
+        pull = policy[state]
+        color = colors[state, pull]
+        if visits[color] >= limits[color]:
+            return step, LIMIT
+        outcome, reward = path[pull, step], rewards[pull, step]
+        visits[color] += 1
+        outcomes[color, outcome] += 1
+        paid[color, outcome] += reward
+        if squares is not None:
+            squares[color, outcome] += reward * reward
+        pulls[step], pulled[pull] = pull, step
+        state = successors[state, pull, outcome]
+    return end, END
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
 def pair_episode(colors, successors, policy, limits, visits, outcomes, paid, squares, heights,
                  means, noisy, uniforms, pulls, rewards, begin, end, state):  # fmt: skip
     """As ``episode`` in an MDP given by arrays; returns (step, state, why)."""

@@ -1,4 +1,4 @@
-"""Playing along a path: index tables, exploring one arm, and pairs that are colors of their own."""
+"""Playing along a path: index tables, and exploring one arm."""
 
 from __future__ import annotations
 
@@ -47,26 +47,3 @@ def explore(path, rewards, begin, end, state, target, moves, visits, paid):
                 return step + 1
         state = after
     return end
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def pair_path(colors, successors, policy, limits, visits, outcomes, paid, squares, path, rewards,
-              pulls, begin, end, place):  # fmt: skip
-    """Follow a policy of an MDP whose outcomes are the states on a path; returns (step, place).
-
-    It stops before a pull whose color has reached its limit.
-    """
-    for step in range(begin, end):
-        pull = policy[place]
-        color = colors[place, pull]
-        if visits[color] >= limits[color]:
-            return step, place
-        outcome = path[pull, step]
-        visits[color] += 1
-        outcomes[color, outcome] += 1
-        paid[color, outcome] += rewards[pull, step]
-        if squares is not None:
-            squares[color, outcome] += rewards[pull, step] * rewards[pull, step]
-        pulls[step] = pull
-        place = successors[place, pull, outcome]
-    return end, place

@@ -1,11 +1,10 @@
-"""One chain seen at gaps: its posterior from counts N(s, n, s'), and play that counts true ages."""
+"""One chain seen at gaps: its posterior from counts N(s, n, s'), and the counting itself."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from restive._kernels import njit
-from restive._kernels.play import END, LIMIT, UNKNOWN, greedy, place_of
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -229,41 +228,23 @@ def update(chain, counts, prior, rng, sweeps, nudges):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def tied_episode(values, moves, laws, policy, seen, gaps, limits, paid, names, path, rewards,
-                 pulls, begin, end, steps, last, states, seen_at):  # fmt: skip
-    """Follow the greedy policy along a path, counting every pull under its true age.
+def count_pulls(visits, gaps, paid, names, path, rewards, pulls, begin, end, steps, states,
+                seen_at):  # fmt: skip
+    """Count pulls along a path, every one under its true age.
 
-    seen: (K,) colors of the information state. gaps: (K, S, A, S) counts N(s, n, s'), ages beyond A
-    at A. limits: (K,) pulls of an arm at which to stop. paid: (K, S, 3) number, sum and sum of
-    squares of the rewards in each state. steps: steps before ``begin``; seen_at: (K,) step of each
-    arm's last pull. Returns (step, last, why) as ``play.episode``.
+    visits: (K,). gaps: (K, S, A, S) counts N(s, n, s'), ages beyond A at A. paid: (K, S, 3) number,
+    sum and sum of squares of the rewards in each state. steps: steps before ``begin``. states,
+    seen_at: (K,) what was last seen of each arm and at which step; they move along.
     """
     longest = gaps.shape[2]
-    older, fresh = moves.older, moves.seen
     for step in range(begin, end):
-        place = place_of(moves, last, seen)
-        pull = np.int64(policy[place])
-        if pull < 0:
-            pull = greedy(values, moves, laws, False, seen)
-            policy[place] = pull
-        if limits[pull] <= 0:
-            return step, last, LIMIT
-        outcome = names[pull, path[pull, step]]
-        if outcome < 0:
-            return step, last, UNKNOWN
+        pull = pulls[step]
+        outcome, reward = names[pull, path[pull, step]], rewards[pull, step]
         now = steps + step - begin + 1
         gap = min(now - seen_at[pull], longest)
+        visits[pull] += 1
         gaps[pull, states[pull], gap - 1, outcome] += 1
-        reward = rewards[pull, step]
         paid[pull, outcome, 0] += 1.0
         paid[pull, outcome, 1] += reward
         paid[pull, outcome, 2] += reward * reward
-        limits[pull] -= 1
-        for arm in range(len(seen)):
-            seen[arm] = older[seen[arm]]
-        seen[pull] = fresh[pull, outcome]
-        states[pull] = outcome
-        last = pull
-        pulls[step] = pull
-        seen_at[pull] = now
-    return end, last, END
+        states[pull], seen_at[pull] = outcome, now

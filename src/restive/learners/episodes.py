@@ -1,115 +1,236 @@
-"""The engine under all episodic learners: counts, the model of the current episode, its plan."""
+"""The loop that all episodic learners share: count, plan, follow the plan until it is over."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.learners.paper.rules import FOREVER, Counts, Evidence, Rule
-from restive.learners.storage import Snapshot
-from restive.mdp.representation import Representation
-from restive.mdp.solver import solve
-from restive.mdp.structured import Parameters, StructuredMDP
+from restive.base.errors import Fault, ProblemError
+from restive.learners.contract import Learner
+from restive.learners.paper.inputs import Labels
+from restive.learners.paper.rules import FOREVER, Evidence, Rule
+from restive.learners.records import arrays_of, record_from
+from restive.learners.replanning import Structure, ValuePlanner
+from restive.learners.storage import Snapshot, generator_from, generator_state, plain_label
+from restive.policies.greedy import NEVER, Sight, one_just_seen
 
-__all__ = ["Episodes"]
+__all__ = ["EpisodicLearner"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MAX_SWEEPS = 100_000  # more would stall play; the policy is then the best found so far
-_MODEL = ("rewards", "probabilities", "reward_radii", "radii")
 
+class EpisodicLearner(Learner):
+    """Base: episode after episode, a policy is planned from the counts so far and followed.
 
-class Episodes:
-    """Counts of one structure, and episode after episode a policy planned from them.
+    A learner says what differs: its rule (evidence -> model, when an episode ends), its planner
+    (model -> policy), the color that a pull is counted under and, where needed, how states join,
+    what is pulled between episodes and when all starts anew. Comments quote Algorithm 1.
 
-    gain: bounds of the gain that the current episode's model promises. unconverged: episodes
-    whose plan did not reach its tolerance.
+    A step may bring no observation, one or several: each is a sample of an arm's state now, given
+    the one last seen and its age. ``play_path`` ends as ask and tell do, and runs compiled code
+    while an episode lasts.
     """
 
+    structure: Structure  # whose colors samples are counted in
+    supports: Ints  # number of outcomes of each color
+    counts: Any  # samples so far: ``visits`` of each color, and what the rule looks at
+    rule: Rule
+    planner: ValuePlanner
+
     def __init__(
-        self, structure: Representation | StructuredMDP, supports: Ints, rule: Rule
-    ) -> None:
-        self.structure = structure
-        self.supports = supports
-        self.rule = rule
-        self.counts = Counts.none(structure, rule.squares)
-        self.model: Parameters | None = None
-        self.values: Floats | None = None
-        self.limits = np.zeros(structure.n_colors, dtype=np.int64)
-        self.began = 0  # t_k of the current episode
-        self.length = 0  # of the episode before it
-        self.until = 0  # t at which the current episode ends at the latest
-        self.gain = (0.0, 1.0)
-        self.unconverged = 0
-        self.seconds = 0.0
+        self, n_arms: int, sizes: tuple[int, ...] | None, rng: int | np.random.Generator,
+        pulls: int = 1,
+    ) -> None:  # fmt: skip
+        """sizes: states of each arm; None if they join as they are seen."""
+        if pulls != 1:
+            remedy = "Its plans are for one pull a step; take a learner that does not plan."
+            raise ProblemError([Fault("pulls", f"too many for {self.name}", str(pulls), remedy)])
+        self.n_arms = n_arms
+        self.rng = np.random.default_rng(rng)
+        self.sight = Sight(n_arms)
+        self.labels = Labels(n_arms, sizes)
+        self.samples = 0  # pulls of an arm seen before
+        self.running = False  # whether the plan of an episode is followed
+        self.began = self.until = 0  # t_k, and the t at which the episode ends at the latest
+        self.limits: Ints = np.zeros(0, dtype=np.int64)  # visits of a color at which it ends
+        self._starts: list[int] = []
+        self._seconds = 0.0
 
-    def begin(self, t: int, rng: np.random.Generator) -> None:
-        """Start an episode at t_k = t: estimate, plan from the last plan's values, set limits."""
+    @property
+    def t(self) -> int:
+        """Time of the next sample, as it enters the rule."""
+        return self.samples + 1
+
+    @property
+    def evidence(self) -> Evidence:
+        """What an episode that begins now is planned from."""
+        return Evidence(self.structure, self.supports, self.counts, self.t)
+
+    @property
+    def policy(self) -> Any:
+        """The current episode's policy."""
+        return self.planner.policy
+
+    @property
+    def episodes(self) -> tuple[int, ...]:
+        return tuple(self._starts)
+
+    @property
+    def planning_seconds(self) -> float:
+        return self._seconds
+
+    def ask(self) -> int:
+        if not self.sight.complete:
+            return self.sight.states.index(NEVER)  # every arm is pulled once
+        detour = self._detour()
+        return int(self.policy.arm(self.sight)) if detour is None else detour
+
+    def tell(self, arm: int, state: Hashable, reward: float) -> None:
+        self.tell_step([(arm, state, reward)])
+
+    def tell_step(self, observations: Sequence[tuple[int, Hashable, float]]) -> None:
+        """Take note of one step: (arm, state, reward) of every arm pulled in it, if any."""
+        checked = [(self.check_arm(arm), state, self.check_reward(reward))
+                   for arm, state, reward in observations]  # fmt: skip
+        for arm, state, _ in checked:
+            self._admit(arm, state)
+        known = self.labels.sizes
+        seen = [(arm, self.labels.number(arm, state), reward) for arm, state, reward in checked]
+        grown = self.labels.sizes != known
+        if grown:
+            self._make_room()
+        for sample in seen:
+            self._count(*sample)
+        self.sight.steps += 1
+        for arm, number, _ in seen:
+            self.sight.states[arm], self.sight.seen_at[arm] = number, self.sight.steps
+            self.sight.last = arm
+        self._settle(grown)
+
+    def play_path(self, states: Ints, rewards: Floats) -> Ints:
+        from restive._kernels.play import UNKNOWN
+
+        pulls = np.empty(states.shape[1], dtype=np.int64)
+        names = self.labels.table(states)
+        step = 0
+        while step < len(pulls):
+            if self.running and self._detour() is None and one_just_seen(self.sight):
+                end, before = min(len(pulls), step + self._steps_left()), step
+                step, why = self._follow(names, states, rewards, pulls, step, end)
+                self.samples += step - before
+                self._settle(False)
+                if why != UNKNOWN:
+                    continue
+            known = self.labels.sizes
+            arm = pulls[step] = self.ask()
+            self.tell(int(arm), int(states[arm, step]), float(rewards[arm, step]))
+            if self.labels.sizes != known or not self.sight.complete:
+                names = self.labels.table(states)
+            step += 1
+        return pulls
+
+    def _settle(self, grown: bool) -> None:
+        """Go on with the episode, or end it and begin the next once nothing comes between."""
+        if not self.sight.complete:
+            return
+        if self._renew() or (self.running and (grown or self._over())):
+            self._end()
+        if not self.running and self._detour() is None:
+            self._begin()
+
+    def _begin(self) -> None:
         clock = perf_counter()
-        evidence = Evidence(self.structure, self.supports, self.counts, t)
-        self.model = self.rule.parameters(evidence, rng)
-        tolerance = self.rule.tolerance(t)
-        found = solve(self.structure, self.model, tolerance=tolerance, start=self.values,
-                      max_sweeps=MAX_SWEEPS)  # fmt: skip
-        # values matter up to a constant; without this the warm starts would drift away
-        self.values = found.values - found.values[0]
+        evidence = self.evidence  # "Initialize episode k": t_k, N_k(c), samples of each color
+        model = self.rule.parameters(evidence, self.rng)  # eqs (2) and (3), or a draw
+        self.planner.plan(evidence, model, self.rule.tolerance(evidence.t))  # eq. (4)
         self.limits = self.rule.limits(evidence)
-        self.length = t - self.began if self.began else 0
-        self.began = t
-        longest = self.rule.longest(self.length)
-        self.until = FOREVER if longest == FOREVER else t + longest
-        self.gain = (float(found.lower.min()), float(found.upper.max()))
-        self.unconverged += not found.converged
-        self.seconds += perf_counter() - clock
+        longest = self.rule.longest(evidence, evidence.t - self.began if self.began else 0)
+        self.began = evidence.t
+        self.until = FOREVER if longest == FOREVER else self.began + longest
+        self.running = True
+        self._starts.append(self.sight.steps + 1)
+        self._seconds += perf_counter() - clock
 
-    def over(self, color: int, t: int) -> bool:
-        """Whether the episode ends before a pull of this color at time t."""
-        return t >= self.until or bool(self.counts.visits[color] >= self.limits[color])
+    def _over(self) -> bool:
+        """Not "while v_k(c) < max(1, N_k(c))", c the color of the next pull; or time is up."""
+        if self.t >= self.until:
+            return True
+        color = self._color(self.policy.arm(self.sight))
+        return bool(self.counts.visits[color] >= self.limits[color])
+
+    def _end(self) -> None:
+        self.running = False
+
+    def _steps_left(self) -> int:
+        """Steps for which nothing but limits and new states can end the episode."""
+        return FOREVER if self.until == FOREVER else self.until - self.t
+
+    @abstractmethod
+    def _color(self, arm: int) -> int:
+        """What a pull of an arm seen before is counted under now."""
+
+    def _count(self, arm: int, state: int, reward: float) -> None:
+        """Add a sample; the first sight of an arm is none."""
+        if self.sight.states[arm] != NEVER:
+            self.counts.add(self._color(arm), state, reward)
+            self.samples += 1
+
+    def _follow(
+        self, names: Ints, path: Ints, rewards: Floats, pulls: Ints, begin: int, end: int
+    ) -> tuple[int, int]:
+        """Play the policy along a path, counts and sight moving along; where and why it stops."""
+        step, why = self.policy.follow(
+            self.sight, self.counts, self.limits, names, path, rewards, pulls, begin, end
+        )
+        return step, why
+
+    def _admit(self, arm: int, state: Hashable) -> None:
+        """Refuse a state that cannot be taken, before anything has changed."""
+        if self.labels.fixed is None:
+            plain_label(state)
+        else:
+            self.labels.number(arm, state)
+
+    def _make_room(self) -> None:
+        """States have joined."""
+
+    def _detour(self) -> int | None:
+        """The arm to pull now whatever the plan says, and before an episode may begin."""
+        return None
+
+    def _renew(self) -> bool:
+        """Start all anew if it is time to, and say so."""
+        return False
+
+    def _restore_round(self, state: Mapping[str, Any]) -> None:
+        """Restore what the counts rest on; labels are back already."""
 
     def snapshot(self) -> Snapshot:
+        plan, arrays = self.planner.snapshot()
         state = {
-            "began": self.began,
-            "length": self.length,
-            "until": self.until,
-            "gain": list(self.gain),
-            "unconverged": self.unconverged,
-        }
-        arrays: dict[str, NDArray[Any]] = {
-            "visits": self.counts.visits.copy(),
-            "outcomes": self.counts.outcomes.copy(),
-            "reward_sums": self.counts.rewards.copy(),
-            "limits": self.limits.copy(),
-        }
-        if self.counts.squares is not None:
-            arrays["reward_squares"] = self.counts.squares.copy()
-        if self.model is not None and self.values is not None:
-            arrays["values"] = self.values.copy()
-            parts = {f"model_{name}": getattr(self.model, name) for name in _MODEL}
-            arrays |= {name: part.copy() for name, part in parts.items() if part is not None}
-        return state, arrays
+            "name": self.name, "settings": self.settings, "sight": self.sight.snapshot(),
+            "labels": self.labels.snapshot(), "samples": self.samples, "running": self.running,
+            "began": self.began, "until": self.until, "plan": plan,
+            "rng": generator_state(self.rng),
+        }  # fmt: skip
+        starts = np.array(self._starts, dtype=np.int64)
+        own = {"limits": self.limits.copy(), "starts": starts, **arrays_of(self.counts)}
+        return state, {**arrays, **own}
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.began, self.length = int(state["began"]), int(state["length"])
-        self.until = int(state["until"])
-        self.gain = (float(state["gain"][0]), float(state["gain"][1]))
-        self.unconverged = int(state["unconverged"])
-        # rewards are at most 1, so where an older file lacks their squares the sums bound them
-        squares = arrays.get("reward_squares", arrays["reward_sums"]) if self.rule.squares else None
-        self.counts = Counts(
-            arrays["visits"].copy(), arrays["outcomes"].copy(), arrays["reward_sums"].copy(),
-            _copied(squares),
-        )  # fmt: skip
-        self.limits = arrays["limits"].copy()
-        self.model = self.values = None
-        if "values" in arrays:
-            self.values = arrays["values"].copy()
-            self.model = Parameters(*(_copied(arrays.get(f"model_{name}")) for name in _MODEL))
-
-
-def _copied(array: NDArray[Any] | None) -> Any:
-    return None if array is None else array.copy()
+        self.check_origin(state)
+        self.sight.restore(state["sight"])
+        self.labels.restore(state["labels"])
+        self._restore_round(state)
+        self.samples, self.running = int(state["samples"]), bool(state["running"])
+        self.began, self.until = int(state["began"]), int(state["until"])
+        self.rng = generator_from(state["rng"])
+        self.limits, self._starts = arrays["limits"].copy(), arrays["starts"].tolist()
+        self.counts = record_from(type(self.counts), arrays)
+        self.planner.restore(state["plan"], arrays, self.structure)

@@ -12,7 +12,7 @@ from restive.learners.builders import restless_inputs
 from restive.learners.paper.colored_ucrl2 import ColoredUCRL2
 from restive.learners.paper.inputs import Inputs
 from restive.learners.paper.restless import COLORED_UCRL2, Method, RestlessLearner
-from restive.learners.paper.rules import Evidence
+from restive.learners.replanning import ValuePlanner
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
 from restive.model.bandit import Bandit
@@ -111,6 +111,12 @@ class _Audit:
             self.margin = min(self.margin, promised - self.gain)
 
 
+def _promise(planner: ValuePlanner) -> tuple[Parameters, float]:
+    """The model of the episode that has just begun, and the most it promises."""
+    assert planner.parameters is not None
+    return planner.parameters, planner.gain[1]
+
+
 class AuditedPublished(RestlessLearner):
     """Algorithm 2 whose sets of eqs (2) and (3) are compared with the truth."""
 
@@ -120,21 +126,17 @@ class AuditedPublished(RestlessLearner):
 
     def _begin(self) -> None:
         super()._begin()
-        assert self.engine.model is not None
-        self._compare(self.engine.model, self.engine.gain[1])
+        self._compare(*_promise(self.planner))
 
     def finish(self) -> None:
         """The same at the end of the run, which starts no episode."""
-        self._compare(self.engine.rule.parameters(self.evidence(), self.rng), None)
-
-    def evidence(self) -> Evidence:
-        return Evidence(self._rep, self.engine.supports, self.engine.counts, self.t)
+        self._compare(self.rule.parameters(self.evidence, self.rng), None)
 
     def _compare(self, model: Parameters, promised: float | None) -> None:
         worst = 0.0
         for j, arm in enumerate(self.bandit.arms):
-            colors, size = self._rep.color_grid(j), self._rep.sizes[j]
-            for rows in true_rows(self.bandit, self._rep, j):
+            colors, size = self.representation.color_grid(j), self.representation.sizes[j]
+            for rows in true_rows(self.bandit, self.representation, j):
                 laws = model.probabilities[colors][..., :size]
                 off = np.abs(rows - laws).sum(axis=-1)
                 paid = np.abs(rows @ arm.rewards - model.rewards[colors])
@@ -154,14 +156,11 @@ class AuditedMDP(ColoredUCRL2):
 
     def _begin(self) -> None:
         super()._begin()
-        assert self.engine.model is not None
-        self._compare(self.engine.model, self.engine.gain[1])
+        self._compare(*_promise(self.planner))
 
     def finish(self) -> None:
         """The same at the end of the run, which starts no episode."""
-        engine = self.engine
-        evidence = Evidence(self.mdp, engine.supports, engine.counts, self.steps + 1)
-        self._compare(engine.rule.parameters(evidence, self.rng), None)
+        self._compare(self.rule.parameters(self.evidence, self.rng), None)
 
     def _compare(self, model: Parameters, promised: float | None) -> None:
         colors = self.mdp.colors

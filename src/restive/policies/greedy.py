@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from restive._kernels.play import Graph, Laws, Moves
     from restive.learners.paper.rules import Counts
 
-__all__ = ["GreedyPolicy", "Sight", "laws_of", "moves_of"]
+__all__ = ["GreedyPolicy", "Sight", "advance", "laws_of", "moves_of", "one_just_seen"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -96,6 +96,21 @@ def laws_of(parameters: Parameters) -> Laws:
     return Laws(rewards, chances, np.ascontiguousarray(radii, dtype=np.float64))
 
 
+def one_just_seen(sight: Sight) -> bool:
+    """Whether the last step showed one arm: no step was missed, and no two arms were pulled."""
+    return sight.seen_at.count(sight.steps) == 1
+
+
+def advance(sight: Sight, names: Ints, path: Ints, pulled: Ints, begin: int, end: int) -> None:
+    """Move ``sight`` from ``begin`` to ``end`` on a path; pulled: (K,) last pulls, or NEVER."""
+    for arm in np.flatnonzero(pulled != NEVER).tolist():
+        sight.seen_at[arm] = sight.steps + int(pulled[arm]) - begin + 1
+        sight.states[arm] = int(names[arm, path[arm, pulled[arm]]])
+    if end > begin:
+        sight.last = int(np.argmax(pulled))
+    sight.steps += end - begin
+
+
 class GreedyPolicy:
     """The policy that is greedy for given values and parameters, worked out where it is needed.
 
@@ -112,12 +127,6 @@ class GreedyPolicy:
         self._graph: Graph | None = None
         self._names = np.zeros((0, 0), dtype=np.int64)  # that the graph was made for
 
-    def arguments(self, sight: Sight) -> tuple[Any, ...]:
-        """What another compiled loop needs to follow the policy from where ``sight`` is."""
-        return (
-            self.values, self._moves, self._laws, self._known, self._colors(sight),
-        )  # fmt: skip
-
     def color(self, sight: Sight, arm: int) -> int:
         """Color of a pull: (arm, state last seen, stored age)."""
         return self.rep.color(arm, sight.states[arm], sight.age(arm))
@@ -126,16 +135,33 @@ class GreedyPolicy:
         return np.array([self.color(sight, arm) for arm in range(self.rep.n_arms)])
 
     def arm(self, sight: Sight) -> int:
-        """The arm to pull in a complete information state."""
+        """The arm to pull once every arm was seen."""
         from restive._kernels import play
 
         seen = self._colors(sight)
+        greedy = (self.values, self._moves, self._laws, self._extended, seen)
+        if not one_just_seen(sight):  # none of the states that have a place of their own
+            return int(play.greedy(*greedy))
         place = self._moves.block[sight.last] + self._moves.offset[sight.last, seen].sum()
         if self._known[place] == NEVER:
-            self._known[place] = play.greedy(
-                self.values, self._moves, self._laws, self._extended, seen
-            )
+            self._known[place] = play.greedy(*greedy)
         return int(self._known[place])
+
+    def walk(
+        self, sight: Sight, left: Ints, names: Ints, path: Ints, pulls: Ints, begin: int, end: int
+    ) -> tuple[int, int]:
+        """Pulls along a path until an arm has none left, for callers that count for themselves.
+
+        left: (K,) pulls left to each arm, counted down. ``sight`` stays where it is. Returns where
+        and why it stopped.
+        """
+        from restive._kernels import play
+
+        step, why = play.walk(
+            self.values, self._moves, self._laws, self._extended, self._known, self._colors(sight),
+            left, names, path, pulls, begin, end, sight.last,
+        )  # fmt: skip
+        return int(step), int(why)
 
     def follow(
         self, sight: Sight, counts: Counts, limits: Ints, names: Ints, path: Ints, rewards: Floats,
@@ -158,12 +184,7 @@ class GreedyPolicy:
             )  # fmt: skip
             if why == play.FULL:
                 graph = self._graph = _grown(graph)
-        for arm in np.flatnonzero(pulled != NEVER):
-            sight.seen_at[arm] = sight.steps + int(pulled[arm]) - begin + 1
-        sight.steps += step - begin
-        lay = self.rep.layout
-        sight.states = ((seen - lay.colors) // lay.stored).tolist()
-        sight.last = int(last)
+        advance(sight, names, path, pulled, begin, int(step))
         return int(step), int(why)
 
     def _graph_of(self, names: Ints) -> Graph:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from restive.base.checks import require, require_delta
 from restive.base.errors import Fault, ProblemError
 from restive.learners.contract import Learner, Walk
-from restive.learners.episodes import Episodes
-from restive.learners.paper.rules import FOREVER, Optimism, Rule
-from restive.learners.storage import Snapshot, generator_from, generator_state
+from restive.learners.episodes import EpisodicLearner
+from restive.learners.paper.rules import Counts, Optimism, Rule
+from restive.learners.replanning import ValuePlanner
 from restive.mdp.structured import Parameters, StructuredMDP
+from restive.policies.greedy import Sight
+from restive.policies.pairs import PairPolicy
 
 __all__ = ["ColoredUCRL2", "StructuredLearner"]
 
@@ -22,29 +25,30 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class StructuredLearner(Learner):
+class StructuredLearner(EpisodicLearner):
     """Learns an eps-structured MDP, episode by episode; ``arm`` is an action, ``state`` the next.
 
     supports: (C,) outcomes of each color, all of them by default. The learner sees states, not
     outcomes: a pair two of whose outcomes lead to the same state is refused.
     """
 
+    structure: StructuredMDP
+
     def __init__(
-        self, mdp: StructuredMDP, rule: Rule, *, start: int = 0, supports: ArrayLike | None = None,
-        rng: int | np.random.Generator = 0,
+        self, mdp: StructuredMDP, rule: Rule, *, start: int = 0,
+        supports: ArrayLike | None = None, rng: int | np.random.Generator = 0,
     ) -> None:  # fmt: skip
-        found = _checked_supports(mdp, supports)
-        mdp.require_distinct(found)
-        self.mdp = _padded(mdp, found)
-        self.n_arms = mdp.n_actions
         require(0 <= start < mdp.n_states, "start", start, f"States are 0..{mdp.n_states - 1}.")
+        super().__init__(mdp.n_actions, (mdp.n_states,) * mdp.n_actions, rng)
+        self.supports = _checked_supports(mdp, supports)
+        mdp.require_distinct(self.supports)
+        self.structure = _padded(mdp, self.supports)
+        self.rule, self.counts = rule, Counts.none(self.structure, rule.squares)
         self.start = start
-        self.state = start
-        self.steps = 0
-        self.rng = np.random.default_rng(rng)
-        self.engine = Episodes(self.mdp, found, rule)
-        self._starts: list[int] = []
-        self._begin()
+        self.sight = Sight(1)  # of the MDP as a whole, and known from the start
+        self.sight.states[0] = start
+        self.planner = ValuePlanner(partial(PairPolicy, state=lambda sight: sight.states[0]))
+        self._settle(False)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -52,30 +56,37 @@ class StructuredLearner(Learner):
         return {"states": shape[0], "actions": shape[1], "colors": shape[2], "start": self.start}
 
     @property
-    def episodes(self) -> tuple[int, ...]:
-        return tuple(self._starts)
+    def mdp(self) -> StructuredMDP:
+        return self.structure
 
     @property
-    def planning_seconds(self) -> float:
-        return self.engine.seconds
+    def state(self) -> int:
+        return self.sight.states[0]
 
-    def ask(self) -> int:
-        return int(self.policy[self.state])
-
-    def tell(self, arm: int, state: Hashable, reward: float) -> None:
+    def tell_step(self, observations: Sequence[tuple[int, Hashable, float]]) -> None:
+        """Take note of one action, the state that followed and the reward."""
+        if len(observations) != 1:
+            number, remedy = f"{len(observations)} actions", "Tell every step's one action."
+            raise ProblemError([Fault("tell", "not one action", number, remedy)])
+        ((arm, state, reward),) = observations
         action, paid = self.check_arm(arm), self.check_reward(reward)
-        color = int(self.mdp.colors[self.state, action])
-        leads = np.flatnonzero(self.mdp.successors[self.state, action] == state)
+        color, successors = self._color(action), self.mdp.successors[self.state, action]
+        leads = np.flatnonzero(successors == state)
         if color < 0 or not len(leads):
+            told = f"action {action}, state {state!r}"
             remedy = f"From state {self.state}: " + (
-                "choose an available action." if color < 0 else f"give one of {self._nexts(action)}"
-            )
-            found = f"action {action}, state {state!r}"
-            raise ProblemError([Fault("tell", "not in this MDP", found, remedy)])
-        self.engine.counts.add(color, int(leads[0]), paid)
-        self.state = int(self.mdp.successors[self.state, action, leads[0]])
-        self.steps += 1
-        self._settle()
+                "choose an available action." if color < 0
+                else f"give one of {sorted(set(successors.tolist()))}"
+            )  # fmt: skip
+            raise ProblemError([Fault("tell", "not in this MDP", told, remedy)])
+        self.counts.add(color, int(leads[0]), paid)
+        self.samples += 1
+        self.sight.note(0, int(successors[leads[0]]))
+        self._settle(False)
+
+    def play_path(self, states: Ints, rewards: Floats) -> Ints:
+        """Ask and tell: a path that ignores actions may leave the MDP at any step."""
+        return Learner.play_path(self, states, rewards)
 
     def play_walk(self, walk: Walk, count: int) -> tuple[Ints, Floats]:
         from restive._kernels import play
@@ -84,63 +95,23 @@ class StructuredLearner(Learner):
             return super().play_walk(walk, count)
         uniforms = walk.uniforms(count)
         pulls, rewards = np.empty(count, dtype=np.int64), np.empty(count)
-        step, counts = 0, self.engine.counts
+        step, counts = 0, self.counts
         while step < count:
-            left = FOREVER if self.engine.until == FOREVER else self.engine.until - self.steps - 1
+            end = min(count, step + self._steps_left())
             after, state, _ = play.pair_episode(
-                self.mdp.colors, self.mdp.successors, self.policy, self.engine.limits,
+                self.mdp.colors, self.mdp.successors, self.policy.actions, self.limits,
                 counts.visits, counts.outcomes, counts.rewards, counts.squares, walk.heights,
-                walk.means, walk.noisy, uniforms, pulls, rewards, step, min(count, step + left),
-                self.state,
+                walk.means, walk.noisy, uniforms, pulls, rewards, step, end, self.state,
             )  # fmt: skip
-            self.steps += after - step
-            step, self.state = int(after), int(state)
-            self._settle()
+            self.samples += int(after) - step
+            self.sight.steps = self.sight.seen_at[0] = self.samples
+            step, self.sight.states[0] = int(after), int(state)
+            self._settle(False)
         walk.state = self.state
         return pulls, rewards
 
-    def _nexts(self, action: int) -> list[int]:
-        return sorted(set(self.mdp.successors[self.state, action].tolist()))
-
-    def _settle(self) -> None:
-        color = int(self.mdp.colors[self.state, self.policy[self.state]])
-        if self.engine.over(color, self.steps + 1):
-            self._begin()
-
-    def _begin(self) -> None:
-        self.engine.begin(self.steps + 1, self.rng)
-        self._starts.append(self.steps + 1)
-        self.policy = self._greedy()
-
-    def _greedy(self) -> Ints:
-        """The action worth most in every state, the first of several; shape (N,)."""
-        from restive._kernels import arrays
-        from restive.mdp.iteration import ArrayIteration
-
-        model = self.engine.model
-        assert model is not None
-        ready = ArrayIteration(self.mdp, model, self.engine.values)
-        return np.asarray(arrays.pair_values(ready.values, *ready.arguments).argmax(axis=1))
-
-    def snapshot(self) -> Snapshot:
-        engine, arrays = self.engine.snapshot()
-        state = {
-            "name": self.name,
-            "settings": self.settings,
-            "state": self.state,
-            "steps": self.steps,
-            "rng": generator_state(self.rng),
-            "engine": engine,
-        }
-        return state, arrays | {"starts": np.array(self._starts, dtype=np.int64)}
-
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.check_origin(state)
-        self.state, self.steps = int(state["state"]), int(state["steps"])
-        self.rng = generator_from(state["rng"])
-        self.engine.restore(state["engine"], arrays)
-        self._starts = arrays["starts"].tolist()
-        self.policy = self._greedy()
+    def _color(self, arm: int) -> int:
+        return int(self.mdp.colors[self.state, arm])
 
 
 class ColoredUCRL2(StructuredLearner):
@@ -193,11 +164,11 @@ class ColoredUCRL2(StructuredLearner):
 def _checked_supports(mdp: StructuredMDP, supports: ArrayLike | None) -> Ints:
     if supports is None:
         return mdp.supports
-    found = np.asarray(supports, dtype=np.int64)
-    inside = found.shape == (mdp.n_colors,) and bool((found >= 1).all())
-    require(inside and bool((found <= mdp.max_support).all()), "supports", supports,
+    counts = np.asarray(supports, dtype=np.int64)
+    inside = counts.shape == (mdp.n_colors,) and bool((counts >= 1).all())
+    require(inside and bool((counts <= mdp.max_support).all()), "supports", supports,
             f"Give {mdp.n_colors} numbers from 1 to {mdp.max_support}.")  # fmt: skip
-    return found
+    return counts
 
 
 def _padded(mdp: StructuredMDP, supports: Ints) -> StructuredMDP:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.theory.confidence import reward_radius, transition_radius
 
-__all__ = ["Counts", "Evidence", "Optimism", "Rule", "carry_over", "n_outcomes"]
+__all__ = ["Counts", "Evidence", "Optimism", "Rule", "carry_over", "n_outcomes", "pack_rows"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -51,7 +52,7 @@ class Evidence:
 
     structure: Representation | StructuredMDP
     supports: Ints  # (C,) number of outcomes of each color
-    counts: Counts
+    counts: Any  # Counts, or whatever has visits of each color and what the rule looks at
     t: int  # t_k: number of samples so far, plus one
 
 
@@ -61,15 +62,15 @@ class Rule(ABC):
     squares: ClassVar[bool] = False  # whether it looks at squared rewards
 
     @abstractmethod
-    def parameters(self, evidence: Evidence, rng: np.random.Generator) -> Parameters:
+    def parameters(self, evidence: Evidence, rng: np.random.Generator) -> Any:
         """The model (with radii: the set of models) to plan with in this episode."""
 
     def limits(self, evidence: Evidence) -> Ints:
         """Visits N_k(c) + max(1, N_k(c)) at which a color ends the episode (Algorithm 1)."""
-        visits = evidence.counts.visits
+        visits: Ints = evidence.counts.visits
         return np.asarray(visits + np.maximum(1, visits))
 
-    def longest(self, previous: int) -> int:
+    def longest(self, evidence: Evidence, previous: int) -> int:
         """Most steps of an episode, given the length of the one before; no bound by default."""
         return FOREVER
 
@@ -103,26 +104,26 @@ class Optimism(Rule):
 
     def radii(self, evidence: Evidence) -> tuple[Floats, Floats]:
         """Right-hand sides of eqs (2) and (3), shape (C,) each; 0 for known colors."""
-        visits = evidence.counts.visits
+        visits: Ints = evidence.counts.visits
         colors = len(visits) if self.known is None else int((~self.known).sum())
         if colors == 0:
             return np.zeros(len(visits)), np.zeros(len(visits))
         support = self.max_support or evidence.structure.max_support
         arguments = (self.delta, self.epsilon)
-        rewards = reward_radius(visits, evidence.t, colors, *arguments)
-        laws = transition_radius(visits, evidence.t, colors, support, *arguments)
+        rewards = reward_radius(visits, evidence.t, colors, *arguments)  # eq. (2)
+        laws = transition_radius(visits, evidence.t, colors, support, *arguments)  # eq. (3)
         if self.known is not None:
             rewards, laws = np.where(self.known, 0.0, rewards), np.where(self.known, 0.0, laws)
         return rewards, laws
 
     def limits(self, evidence: Evidence) -> Ints:
-        found = super().limits(evidence)
-        return found if self.known is None else np.where(self.known, FOREVER, found)
+        limits = super().limits(evidence)
+        return limits if self.known is None else np.where(self.known, FOREVER, limits)
 
 
 def empirical_means(evidence: Evidence) -> tuple[Floats, Floats]:
     """r^ (C,) and p^ (C, B) of each color; 0 and the uniform law where there is no sample."""
-    counts = evidence.counts
+    counts: Counts = evidence.counts
     visits = np.maximum(1, counts.visits)
     laws = counts.outcomes / visits[:, None]
     fresh = np.flatnonzero(counts.visits == 0)
@@ -136,6 +137,14 @@ def n_outcomes(structure: Representation) -> Ints:
     """Number of outcomes of each color, shape (C,)."""
     per_arm = [size * ages for size, ages in zip(structure.sizes, structure.n_ages, strict=True)]
     return np.repeat(np.array(structure.sizes, dtype=np.int64), per_arm)
+
+
+def pack_rows(structure: Representation, rows: Sequence[Floats]) -> Floats:
+    """Laws of all colors, shape (C, B), from the rows (S, A, S) of every arm at its stored ages."""
+    laws = np.zeros((structure.n_colors, structure.max_support))
+    for arm, size in enumerate(structure.sizes):
+        laws[structure.color_grid(arm), :size] = rows[arm]
+    return laws
 
 
 def carry_over(counts: Counts, old: Representation, new: Representation) -> Counts:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.learners.paper.restless import Method, RestlessLearner
-from restive.learners.paper.rules import Evidence, Rule
+from restive.learners.paper.rules import Counts, Evidence, Rule
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
 from restive.model.bandit import Bandit
@@ -45,7 +45,7 @@ class PosteriorSampling(Rule):
     def parameters(self, evidence: Evidence, rng: np.random.Generator) -> Parameters:
         rep = evidence.structure
         assert isinstance(rep, Representation)
-        counts = evidence.counts
+        counts: Counts = evidence.counts
         inside = np.arange(rep.max_support) < evidence.supports[:, None]
         weights = rng.standard_gamma(np.where(inside, counts.outcomes + PRIOR, 1.0))
         weights = np.where(inside, weights, 0.0)
@@ -58,7 +58,7 @@ class PosteriorSampling(Rule):
             rewards[grid] = laws[grid] @ means
         return Parameters(rewards, laws)
 
-    def longest(self, previous: int) -> int:
+    def longest(self, evidence: Evidence, previous: int) -> int:
         return previous + 1
 
 

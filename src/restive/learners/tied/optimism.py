@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from restive.learners.paper.restless import Method
-from restive.learners.paper.rules import Evidence, Rule
+from restive.learners.paper.rules import Evidence, Rule, pack_rows
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
 
@@ -80,18 +80,14 @@ class TiedOptimism(Rule):
     def parameters(self, evidence: Evidence, rng: np.random.Generator) -> Parameters:
         rep = evidence.structure
         assert isinstance(rep, Representation)
-        rewards, laws, radii = [], [], []
-        for j in range(rep.n_arms):
-            sets = self.sets(evidence, j)
-            padded = np.zeros((*sets.radii.shape, rep.max_support))
-            padded[..., : rep.sizes[j]] = sets.centers
-            rewards.append(_largest(sets.centers, sets.radii, sets.rewards[:, 1]).ravel())
-            laws.append(padded.reshape(-1, rep.max_support))
-            radii.append(sets.radii.ravel())
+        sets = [self.sets(evidence, arm) for arm in range(rep.n_arms)]
+        rewards = [_largest(own.centers, own.radii, own.rewards[:, 1]).ravel() for own in sets]
         return Parameters(
-            np.minimum(1.0, np.concatenate(rewards)), np.concatenate(laws), None,
-            np.concatenate(radii),
-        )  # fmt: skip
+            np.minimum(1.0, np.concatenate(rewards)),
+            pack_rows(rep, [own.centers for own in sets]),
+            None,
+            np.concatenate([own.radii.ravel() for own in sets]),
+        )
 
     def sets(self, evidence: Evidence, arm: int) -> TiedSets:
         """The confidence sets of one arm."""

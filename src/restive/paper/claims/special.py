@@ -104,7 +104,7 @@ def measure_ucrl2(cell: tuple[int, int]) -> dict[str, int]:
         worth = plain.values()[state]
         same += worth[action] >= worth.max() - CLOSE
         after, reward = walk.step(action)
-        policy, began = learner.policy, len(learner.episodes)
+        policy, began = learner.policy.actions, len(learner.episodes)
         learner.tell(action, after, reward)
         plain.note(state, action, after, reward)
         ended = plain.over(after, int(policy[after]))
@@ -167,7 +167,7 @@ def measure_logarithm(cell: tuple[int, int, int]) -> list[float]:
             count = min(1 << 20, until - done)
             learner.play_walk(walk, count)
             done += count
-        found.append(float(learner.engine.counts.visits @ gaps))
+        found.append(float(learner.counts.visits @ gaps))
     return found
 
 

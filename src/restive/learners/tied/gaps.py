@@ -1,0 +1,60 @@
+"""What was seen of every arm at true ages: N(s, n, s'), and the rewards of every state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.policies.greedy import NEVER, Sight
+
+__all__ = ["LONGEST_GAP", "Gaps"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LONGEST_GAP = 256  # older observations count as this old
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """Samples of K arms of at most S states, ages beyond A = LONGEST_GAP at A."""
+
+    visits: Ints  # (K,) pulls of an arm seen before
+    gaps: Ints  # (K, S, A, S) how often s' was seen n steps after s
+    paid: Floats  # (K, S, 3) number, sum and sum of squares of the rewards in each state
+
+    @classmethod
+    def none(cls, n_arms: int) -> Gaps:
+        gaps = np.zeros((n_arms, 1, LONGEST_GAP, 1), dtype=np.int64)
+        return cls(np.zeros(n_arms, dtype=np.int64), gaps, np.zeros((n_arms, 1, 3)))
+
+    def with_room(self, size: int) -> Gaps:
+        """The same with room for so many states."""
+        more = max(0, size - self.gaps.shape[1])
+        gaps = np.pad(self.gaps, ((0, 0), (0, more), (0, 0), (0, more)))
+        return Gaps(self.visits, gaps, np.pad(self.paid, ((0, 0), (0, more), (0, 0))))
+
+    def add(self, sight: Sight, arm: int, state: int, reward: float) -> None:
+        """An arm is found in a state; ``sight`` has not moved on yet."""
+        before = sight.states[arm]
+        if before != NEVER:
+            self.visits[arm] += 1
+            self.gaps[arm, before, min(sight.age(arm), LONGEST_GAP) - 1, state] += 1
+        self.paid[arm, state] += (1.0, reward, reward * reward)
+
+    def add_pulls(
+        self, sight: Sight, names: Ints, path: Ints, rewards: Floats, pulls: Ints, begin: int,
+        end: int,
+    ) -> None:  # fmt: skip
+        """Pulls along a path once every arm was seen; ``sight`` moves along."""
+        from restive._kernels import tied
+
+        states, seen_at = np.array(sight.states), np.array(sight.seen_at)
+        tied.count_pulls(self.visits, self.gaps, self.paid, names, path, rewards, pulls, begin,
+                         end, sight.steps, states, seen_at)  # fmt: skip
+        sight.steps += end - begin
+        sight.states, sight.seen_at = states.tolist(), seen_at.tolist()
+        if end > begin:
+            sight.last = int(pulls[end - 1])
