@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.base.errors import Fault, ProblemError
 from restive.learners.contract import Learner
 from restive.learners.paper.inputs import Labels
 from restive.learners.paper.rules import FOREVER, Evidence, Rule
@@ -42,15 +41,12 @@ class EpisodicLearner(Learner):
     counts: Any  # samples so far: ``visits`` of each color, and what the rule looks at
     rule: Rule
     planner: ValuePlanner
+    most_pulls = 1  # plans are for one pull a step
 
     def __init__(
-        self, n_arms: int, sizes: tuple[int, ...] | None, rng: int | np.random.Generator,
-        pulls: int = 1,
-    ) -> None:  # fmt: skip
+        self, n_arms: int, sizes: tuple[int, ...] | None, rng: int | np.random.Generator
+    ) -> None:
         """sizes: states of each arm; None if they join as they are seen."""
-        if pulls != 1:
-            remedy = "Its plans are for one pull a step; take a learner that does not plan."
-            raise ProblemError([Fault("pulls", f"too many for {self.name}", str(pulls), remedy)])
         self.n_arms = n_arms
         self.rng = np.random.default_rng(rng)
         self.sight = Sight(n_arms)
@@ -92,10 +88,10 @@ class EpisodicLearner(Learner):
         return int(self.policy.arm(self.sight)) if detour is None else detour
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        self.tell_step([(arm, state, reward)])
+        self.step([(arm, state, reward)])
 
-    def tell_step(self, observations: Sequence[tuple[int, Hashable, float]]) -> None:
-        """Take note of one step: (arm, state, reward) of every arm pulled in it, if any."""
+    def step(self, observations: Sequence[tuple[int, Hashable, float]]) -> None:
+        """One step of time: (arm, state, reward) of every arm that was pulled in it, if any."""
         checked = [(self.check_arm(arm), state, self.check_reward(reward))
                    for arm, state, reward in observations]  # fmt: skip
         for arm, state, _ in checked:

@@ -63,7 +63,7 @@ class StructuredLearner(EpisodicLearner):
     def state(self) -> int:
         return self.sight.states[0]
 
-    def tell_step(self, observations: Sequence[tuple[int, Hashable, float]]) -> None:
+    def step(self, observations: Sequence[tuple[int, Hashable, float]]) -> None:
         """Take note of one action, the state that followed and the reward."""
         if len(observations) != 1:
             number, remedy = f"{len(observations)} actions", "Tell every step's one action."

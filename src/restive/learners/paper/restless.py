@@ -67,11 +67,10 @@ class RestlessLearner(EpisodicLearner):
     structure: Representation
 
     def __init__(
-        self, inputs: Inputs, method: Method = COLORED_UCRL2, rng: int | np.random.Generator = 0,
-        *, pulls: int = 1,
-    ) -> None:  # fmt: skip
+        self, inputs: Inputs, method: Method = COLORED_UCRL2, rng: int | np.random.Generator = 0
+    ) -> None:
         self.name, self.guarantee, self.deviation = method.name, method.guarantee, method.deviation
-        super().__init__(inputs.n_arms, inputs.sizes, rng, pulls)
+        super().__init__(inputs.n_arms, inputs.sizes, rng)
         self.inputs, self.method = inputs, method
         self.exploration = Exploration(inputs.n_arms)
         self.planner = ValuePlanner(GreedyPolicy)

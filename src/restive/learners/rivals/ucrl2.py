@@ -53,10 +53,9 @@ class UCRL2(EpisodicLearner):
     structure: StructuredMDP
 
     def __init__(
-        self, inputs: Inputs, rng: int | np.random.Generator = 0, max_pairs: int = MAX_PAIRS,
-        *, pulls: int = 1,
-    ) -> None:  # fmt: skip
-        super().__init__(inputs.n_arms, inputs.sizes, rng, pulls)
+        self, inputs: Inputs, rng: int | np.random.Generator = 0, max_pairs: int = MAX_PAIRS
+    ) -> None:
+        super().__init__(inputs.n_arms, inputs.sizes, rng)
         told = inputs.horizon, inputs.mixing_times, inputs.sizes, inputs.periods
         require(None not in told, "inputs", inputs, "Give horizon, mixing_times, sizes, periods.")
         assert inputs.sizes is not None

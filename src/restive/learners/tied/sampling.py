@@ -56,11 +56,11 @@ class TiedSampling(EpisodicLearner):
 
     def __init__(
         self, n_arms: int, rng: int | np.random.Generator = 0,
-        settings: TiedSettings | None = None, *, pulls: int = 1,
+        settings: TiedSettings | None = None,
     ) -> None:  # fmt: skip
         require_arms(n_arms)
         require_plannable([2] * n_arms)
-        super().__init__(n_arms, None, rng, pulls)
+        super().__init__(n_arms, None, rng)
         self.options = settings or TiedSettings()
         self.rule = PosteriorDraw(n_arms, self.options)
         self.planner = ValuePlanner(GreedyPolicy, self.rule.lay_out, sweeps_allowed, False)
