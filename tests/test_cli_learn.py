@@ -275,7 +275,7 @@ def test_learners_are_listed():
     assert got["default"] == "tied-sampling"
     known = {one["name"]: one for one in got["learners"]}
     options = known["colored-ucrl2"]["options"]
-    assert [o["name"] for o in options] == [p.name for p in LEARNERS["colored-ucrl2"].parameters]
+    assert [o["name"] for o in options] == [p.name for p in LEARNERS["colored-ucrl2"].options]
     assert options[0]["default"] is False
 
 

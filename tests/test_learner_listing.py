@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-from importlib import import_module
 
 import pytest
 from typer.testing import CliRunner
@@ -18,22 +17,19 @@ from restive.problems import example1
 CHANNEL = Bandit([Arm([[0.7, 0.3], [0.2, 0.8]], [0, 1]), Arm([[1.0]], [0.5])])
 
 
-def builder(entry):
-    module, _, name = entry.builder.rpartition(":")
-    return getattr(import_module(f"restive.learners.{module or 'builders'}"), name)
-
-
 @pytest.mark.parametrize("name", LEARNERS)
 def test_shown_defaults_are_those_of_the_learner_built_without_options(name):
     entry = LEARNERS[name]
     bandit = CHANNEL if name == "tiling" else example1(0.2)
-    shown = {p.name: p.default for p in entry.parameters if p.default is not None}
+    shown = {p.name: p.default for p in entry.options if p.default is not None}
     plain, told = make_learner(name, bandit, 50), make_learner(name, bandit, 50, **shown)
     assert plain.settings == told.settings
     assert pack(*plain.snapshot()) == pack(*told.snapshot())
-    for key, parameter in inspect.signature(builder(entry)).parameters.items():
-        if key in shown:
-            assert parameter.default == shown[key]
+    for option in entry.options:
+        if option.name in entry.takes:
+            assert entry.takes[option.name].default == option.default
+            assert option.default is not ...
+            assert option.check(option.default) == []
 
 
 def test_every_learner_says_what_it_assumes_and_where_it_deviates():
@@ -41,16 +37,18 @@ def test_every_learner_says_what_it_assumes_and_where_it_deviates():
     got = json.loads(CliRunner().invoke(app, ["learners", "--json"]).stdout)
     listed = {one["name"]: one for one in got["learners"]}
     for name, entry in LEARNERS.items():
-        assert len(entry.assumes) > 10
-        assert entry.assumes in shown.stdout
-        assert entry.deviation in shown.stdout
-        assert (listed[name]["assumes"], listed[name]["deviation"]) == (
-            entry.assumes,
-            entry.deviation,
+        for field in ("description", "guarantee", "assumes", "told", "deviation"):
+            assert getattr(entry, field) in shown.stdout
+            assert listed[name][field] == getattr(entry, field)
+            assert getattr(entry, field) or field == "deviation"
+        assert (listed[name]["cites"], listed[name]["yardstick"]) == (
+            list(entry.cites),
+            entry.yardstick,
         )
         learner = make_learner(name, CHANNEL if name == "tiling" else example1(0.2), 50)
-        if learner.deviation or "Deviation:" in (inspect.getdoc(type(learner)) or ""):
-            assert entry.deviation, name
+        assert learner.name == name
+        assert (learner.guarantee, learner.deviation) == (entry.guarantee, entry.deviation)
+        assert "Deviation:" not in (inspect.getdoc(type(learner)) or "")  # said once
 
 
 @pytest.mark.parametrize("name", ["exp3", "exp3.s", "tsde", "ucrl2", "restless-ucb", "tiling",
@@ -58,7 +56,7 @@ def test_every_learner_says_what_it_assumes_and_where_it_deviates():
 def test_learners_that_need_the_horizon_say_so(name):
     with pytest.raises(ValueError, match="horizon"):
         make_learner(name, CHANNEL if name == "tiling" else example1(0.2), None)
-    assert "horizon" in LEARNERS[name].assumes
+    assert "horizon" in LEARNERS[name].told
 
 
 @pytest.mark.parametrize("name", ["dsee", "rucb", "asr"])

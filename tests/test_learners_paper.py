@@ -12,7 +12,6 @@ import pytest
 from naive import extended_backup
 from restive.base.errors import ProblemError
 from restive.learners import ColoredUCRL2, Inputs, RestlessLearner, make_learner
-from restive.learners.paper.restless import COLORED_UCRL2
 from restive.learners.paper.rules import Optimism
 from restive.mdp.certificate import bandit_parameters
 from restive.mdp.solver import solve
@@ -154,7 +153,7 @@ def follow_both(bandit, times, horizon, steps, shrink, rule):
             return shrink * rewards, shrink * laws
 
     inputs = Inputs(bandit.n_arms, 0.1, horizon, times, bandit.n_states, (1,) * bandit.n_arms)
-    learner = RestlessLearner(inputs, replace(COLORED_UCRL2, rule=Shrunk))
+    learner = RestlessLearner(inputs, Shrunk)
     paper = Algorithm2(bandit.n_states, times, horizon, 0.1, shrink)
     assert learner.representation.caps == tuple(paper.caps)
     assert learner.representation.n_colors == paper.C
@@ -296,7 +295,7 @@ def test_with_the_true_parameters_and_no_radii_the_plan_is_followed():
         known = np.ones(found.representation.n_colors, dtype=bool)
         return Tight(delta, epsilon, None, known, truth)
 
-    learner = RestlessLearner(inputs, replace(COLORED_UCRL2, rule=rule))
+    learner = RestlessLearner(inputs, rule)
     record = BanditWorld(bandit, 3).record(3000)
     checked = 0
     for t in range(3000):

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from restive.learners.builders import restless_inputs
-from restive.learners.paper.restless import Method
+from restive.learners.paper.inputs import Inputs
 from restive.learners.paper.rules import Optimism
 from restive.learners.tied.optimism import TiedOptimism
 from restive.simulation import BanditWorld, play
@@ -75,17 +74,15 @@ class WrongRewards(TiedOptimism):
 )
 def test_sets_that_are_too_small_are_noticed(kind, rule):
     bandit = learning.small_bandit(3)
-    inputs = restless_inputs(bandit, 2000, 0.05)
-    learner = kind(inputs, Method("narrow", "", rule), bandit, 0.5)
+    inputs = Inputs.of(bandit, 2000, 0.05)
+    learner = kind(inputs, rule, bandit, 0.5)
     play(learner, BanditWorld(bandit, 3), 2000)
     assert not learner.audit.held
 
 
 def test_the_audit_at_the_end_counts():
     bandit = learning.small_bandit(3)
-    learner = audits.AuditedPublished(
-        restless_inputs(bandit, 500, 0.05), Method("honest", "", Optimism), bandit, 0.5
-    )
+    learner = audits.AuditedPublished(Inputs.of(bandit, 500, 0.05), Optimism, bandit, 0.5)
     play(learner, BanditWorld(bandit, 3), 500)
     assert learner.audit.held
     learner.counts.rewards[:] = 0

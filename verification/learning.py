@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from restive.learners.tied.optimism import TIED_OPTIMISM
+from restive.learners.tied.optimism import TiedOptimism
 from restive.paper.audits import Audited, audit_bandit, audit_mdp
 from restive.paper.cases import small_bandit, small_mdp
 from restive.paper.criteria import DELTA
@@ -25,7 +25,7 @@ def run_published(seed: int) -> Audited:
 
 
 def run_tied(seed: int) -> Audited:
-    return audit_bandit(seed, STEPS, AuditedTied, TIED_OPTIMISM)
+    return audit_bandit(seed, STEPS, AuditedTied, TiedOptimism)
 
 
 def run_mdp(seed: int) -> Audited:

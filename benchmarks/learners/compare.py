@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from restive.experiments import Results
 from restive.experiments.paired import geometric_ratio
 from restive.experiments.statistics import mean_interval
+from restive.learners import LEARNERS
 
 __all__ = ["ORACLES", "OURS", "summary"]
 
 Floats = NDArray[np.float64]
 
 OURS = ("tied-sampling", "tied-ucrl")
-ORACLES = ("optimal", "myopic", "whittle", "best-arm")
+ORACLES = tuple(name for name, entry in LEARNERS.items() if entry.yardstick)
 PUBLISHED = "colored-ucrl2"
 
 

@@ -12,14 +12,13 @@ from restive import __version__
 from restive.base.errors import Fault, ProblemError
 from restive.base.options import parse_parameters
 from restive.cli import File, Json, _print_json, _read, app
-from restive.learners import LEARNERS, LearnerEntry
+from restive.learners import DEFAULT, LEARNERS, Declaration
 
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
     from restive.planning import Plan
     from restive.simulation import Run
 
-DEFAULT = next(iter(LEARNERS))
 LONGEST = 10**12  # half a day for the quickest learners
 OWN_OPTIONS = ("learner", "horizon", "seed", "delta", "json", "figure", "curves")
 TRUTH = ("true", "false", "yes", "no", "1", "0")
@@ -53,7 +52,7 @@ def learn(
     """
     from restive.cli import numbers, output
 
-    entry = _entry(learner)
+    entry = LEARNERS.find(learner, "--learner")
     file, options = _split([file, *ctx.args], entry)
     steps, chance = _read_horizon(horizon), numbers.read_probability("--delta", delta)
     output.check_target("--figure", figure, (".svg", ".png"), needs="matplotlib")
@@ -84,7 +83,7 @@ def learners(json: Json = False) -> None:
 
 
 def _learned(
-    bandit: Bandit, entry: LearnerEntry, steps: int, seed: int, delta: float,
+    bandit: Bandit, entry: Declaration, steps: int, seed: int, delta: float,
     options: dict[str, Any],
 ) -> tuple[dict[str, Any], Run | None]:  # fmt: skip
     """What ``--json`` prints, and the run itself, None if nothing was reached."""
@@ -170,15 +169,6 @@ def _draw(run: Run, found: dict[str, Any], path: str, quiet: bool) -> None:
         screen.show_written([path])
 
 
-def _entry(name: str) -> LearnerEntry:
-    if name in LEARNERS:
-        return LEARNERS[name]
-    close = difflib.get_close_matches(name, LEARNERS, n=1)
-    guess = f"Did you mean {close[0]}? " if close else ""
-    remedy = f"{guess}Learners are {', '.join(LEARNERS)}."
-    raise ProblemError([Fault("--learner", "no such learner", name, remedy)])
-
-
 def _read_horizon(text: str) -> int:
     from restive.cli.numbers import read_horizon
 
@@ -189,7 +179,7 @@ def _read_horizon(text: str) -> int:
     return steps
 
 
-def _split(words: Sequence[str], entry: LearnerEntry) -> tuple[str, dict[str, Any]]:
+def _split(words: Sequence[str], entry: Declaration) -> tuple[str, dict[str, Any]]:
     """The problem file and the learner's options, from what the command itself did not take."""
     files, texts, rest = [], {}, list(words)
     while rest:
@@ -200,20 +190,20 @@ def _split(words: Sequence[str], entry: LearnerEntry) -> tuple[str, dict[str, An
         key, given, value = word[2:].partition("=")
         texts[key] = value if given else _value(word, rest, entry)
     _refuse_unknown(texts, entry)
-    values = parse_parameters(entry.name, entry.parameters, texts)
+    values = parse_parameters(entry.name, entry.options, texts)
     if len(files) != 1:
         remedy = "Give one problem file, or - for standard input."
         raise ProblemError([Fault("FILE", "not one file", " ".join(files), remedy)])
     return files[0], values
 
 
-def _value(word: str, rest: list[str], entry: LearnerEntry) -> str:
+def _value(word: str, rest: list[str], entry: Declaration) -> str:
     """What an option is set to by the words after it; a switch needs none."""
-    switches = {one.name for one in entry.parameters if one.kind == "bool"}
+    switches = {one.name for one in entry.options if one.kind == "bool"}
     name = word[2:].replace("-", "_")
     if name in switches and (not rest or rest[0].lower() not in TRUTH):
         return "true"
-    if not rest and name not in {one.name for one in entry.parameters}:
+    if not rest and name not in {one.name for one in entry.options}:
         return ""  # that there is no such option is the thing to say
     if not rest:
         raise ProblemError(
@@ -222,9 +212,9 @@ def _value(word: str, rest: list[str], entry: LearnerEntry) -> str:
     return rest.pop(0)
 
 
-def _refuse_unknown(texts: dict[str, str], entry: LearnerEntry) -> None:
+def _refuse_unknown(texts: dict[str, str], entry: Declaration) -> None:
     """Words for options that neither the command nor the learner has."""
-    known = [one.name.replace("_", "-") for one in entry.parameters]
+    known = [one.name.replace("_", "-") for one in entry.options]
     faults = []
     for key, text in texts.items():
         if key.replace("_", "-") not in known:
@@ -237,19 +227,23 @@ def _refuse_unknown(texts: dict[str, str], entry: LearnerEntry) -> None:
         raise ProblemError(faults)
 
 
-def _described(entry: LearnerEntry) -> dict[str, Any]:
+def _described(entry: Declaration) -> dict[str, Any]:
     return {
         "name": entry.name,
         "description": entry.description,
         "guarantee": entry.guarantee,
         "assumes": entry.assumes,
+        "told": entry.told,
         "deviation": entry.deviation,
+        "cites": list(entry.cites),
+        "yardstick": entry.yardstick,
+        "several_pulls": entry.several_pulls,
         "options": list(_options(entry)),
     }
 
 
-def _options(entry: LearnerEntry) -> Iterator[dict[str, Any]]:
-    for one in entry.parameters:
+def _options(entry: Declaration) -> Iterator[dict[str, Any]]:
+    for one in entry.options:
         yield {
             "name": one.name, "kind": one.kind, "default": one.default, "help": one.help,
             "may_be": one.range,

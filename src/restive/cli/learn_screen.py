@@ -12,7 +12,7 @@ from restive.cli.screen import _console, _gain, _table, _title
 
 if TYPE_CHECKING:
     from restive.base.options import Parameter
-    from restive.learners import LearnerEntry
+    from restive.learners import Declaration
 
 __all__ = ["show_learners", "show_run"]
 
@@ -42,7 +42,7 @@ def show_run(facts: Mapping[str, Any]) -> None:
     out.print(Text(_small(facts), style="dim"))
 
 
-def show_learners(entries: Iterable[LearnerEntry], default: str) -> None:
+def show_learners(entries: Iterable[Declaration], default: str) -> None:
     """Print the learners: what each is, promises and assumes, and its options."""
     out = _console()
     rows: list[tuple[str, ...]] = []
@@ -52,10 +52,12 @@ def show_learners(entries: Iterable[LearnerEntry], default: str) -> None:
             (name, entry.description),
             ("  promises", entry.guarantee),
             ("  assumes", entry.assumes),
+            ("  is told", entry.told),
             ("  deviates", entry.deviation),
+            *(("  cites", reference) for reference in entry.cites),
         )
         rows += [(head, text) for head, text in words if text]
-        rows += [(f"  --{one.name.replace('_', '-')}", _option(one)) for one in entry.parameters]
+        rows += [(f"  --{one.name.replace('_', '-')}", _option(one)) for one in entry.options]
     out.print(_table(out, ("learner", "what it is"), rows, right=()))
     out.print()
     out.print(Text("restive learn FILE --learner NAME --horizon 1e6 lets one play."))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 from restive.base.errors import Fault, ProblemError
-from restive.base.words import guess, shown
+from restive.base.words import shown
 from restive.experiments import user_modules
 from restive.learners import LEARNERS, make_learner
 
@@ -85,20 +85,11 @@ class Participant:
         """Everything wrong with its name and its options."""
         if self.own:
             return self._own_faults()
-        entry = LEARNERS.get(self.name)
-        if entry is None:
-            remedy = f"{guess(self.name, LEARNERS)}Learners are {', '.join(LEARNERS)}."
-            return [Fault("name", "no such learner", self.name, remedy)]
-        known = {option.name: option for option in entry.parameters}
-        faults = []
-        for key, value in self.options.items():
-            if key in known:
-                faults += [fault.under("options") for fault in known[key].check(value)]
-                continue
-            remedy = f"Its options are {', '.join(known)}." if known else "It has no options."
-            message = f"{self.name} has no such option"
-            faults.append(Fault(f"options.{key}", message, shown(value), remedy))
-        return faults
+        try:
+            entry = LEARNERS.find(self.name, "name")
+        except ProblemError as error:
+            return list(error.faults)
+        return [fault.under("options") for fault in entry.option_faults(self.options)]
 
     def _own_faults(self) -> list[Fault]:
         places = " or ".join(map(str, self.folders))

@@ -21,13 +21,13 @@ from restive.experiments.statistics import (
     plain,
     slope,
 )
+from restive.learners import LEARNERS
 
 if TYPE_CHECKING:
     from restive.experiments.results import Curves, Results
 
 __all__ = [
     "MEASURES",
-    "YARDSTICKS",
     "Entry",
     "Final",
     "Measure",
@@ -43,7 +43,6 @@ Floats = NDArray[np.float64]
 Measure = Literal["gap_regret", "regret", "weak_regret"]
 MEASURES: tuple[Measure, ...] = ("gap_regret", "regret", "weak_regret")
 # names of learners that are told the truth: shown, but never the best, whatever their labels
-YARDSTICKS = ("optimal", "myopic", "whittle", "best-arm")
 LEAST_POINTS = 10  # in time, for a growth exponent
 
 
@@ -173,7 +172,8 @@ def yardsticks_in(results: Results) -> frozenset[str]:
     """Labels of the learners that are told the chains, by their names and not their labels."""
     names = {label: label for label in results.learners}
     names |= {one["label"]: one["name"] for one in results.provenance.get("learners", ())}
-    return frozenset(label for label in results.learners if names[label] in YARDSTICKS)
+    told = {name for name, entry in LEARNERS.items() if entry.yardstick}
+    return frozenset(label for label in results.learners if names[label] in told)
 
 
 def summarize(

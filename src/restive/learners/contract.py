@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from restive.learners.storage import (
     unpack,
     write_snapshot,
 )
+
+if TYPE_CHECKING:
+    from restive.learners.declaration import Declaration
 
 __all__ = ["ContractError", "Learner", "Walk", "check_learner", "require_arms"]
 
@@ -50,6 +53,7 @@ class Learner(ABC):
     everything, random generator included, in what JSON and arrays can hold.
     """
 
+    declaration: ClassVar[Declaration | None] = None  # made by ``declare``, with the next three
     name: str = ""
     guarantee: str = ""  # which regret is bounded, and under which assumptions
     deviation: str = ""  # from the paper's algorithm; empty if there is none
@@ -73,8 +77,8 @@ class Learner(ABC):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the learner was built with, for JSON."""
-        return {}
+        """What it was built with, for JSON: the constructor's arguments, if it is declared."""
+        return {} if self.declaration is None else self.declaration.settings(self)
 
     @property
     def episodes(self) -> tuple[int, ...]:
@@ -120,8 +124,9 @@ class Learner(ABC):
         """Refuse a snapshot of another learner, or of one built with other settings."""
         for key, own in (("name", self.name), ("settings", self.settings)):
             if state.get(key) != own:
-                remedy = f"Restore it into a learner built with {key} {state.get(key)!r}."
-                fault = Fault(f"snapshot.{key}", "made by another learner", repr(own), remedy)
+                made_with, found = repr(state.get(key))[:300], repr(own)[:300]
+                remedy = f"Restore it into a learner built with {key} {made_with}."
+                fault = Fault(f"snapshot.{key}", "made by another learner", found, remedy)
                 raise ProblemError([fault])
 
     def check_arm(self, arm: int) -> int:

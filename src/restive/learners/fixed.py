@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.options import Parameter
 from restive.learners.contract import Learner, require_arms
+from restive.learners.declaration import declare
 from restive.learners.paper.inputs import Labels
 from restive.learners.paper.rules import FOREVER, Counts
-from restive.learners.storage import Snapshot
+from restive.learners.storage import Snapshot, decode_bandit, encode_bandit
 from restive.mdp.certificate import bandit_parameters
-from restive.planning import Plan
+from restive.model.bandit import Bandit
+from restive.planning import Plan, plan
 from restive.policies.greedy import NEVER, GreedyPolicy, Sight
 
 __all__ = ["PlanPolicy", "RoundRobin", "SingleArm"]
@@ -22,6 +25,15 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+@declare(
+    "optimal",
+    "knows the bandit and follows its plan",
+    guarantee="regret against rho* that does not grow but for luck; no gap regret",
+    assumes="irreducible chains, rewards in [0, 1]",
+    told="the bandit",
+    options=(Parameter("tolerance", "float", ..., "width of the plan's interval", 1e-12, 1),),
+    yardstick=True,
+)
 class PlanPolicy(Learner):
     """Follows a plan of the true bandit, after one pull of each arm: what learners are measured by.
 
@@ -31,22 +43,33 @@ class PlanPolicy(Learner):
     0
     """
 
-    name = "optimal"
-    guarantee = "Knows the bandit: its regret against rho* does not grow."
-
     def __init__(self, plan: Plan) -> None:
         rep = plan.representation
         self.n_arms = rep.n_arms
-        self.plan_caps = rep.caps
+        self.plan = plan
         self.sight = Sight(rep.n_arms)
         self.labels = Labels(rep.n_arms, rep.sizes)
         self.policy = GreedyPolicy(rep, plan.values, bandit_parameters(plan.bandit, rep))
         self._unused = Counts.none(rep)
         self._limits = np.full(rep.n_colors, FOREVER)
 
+    @classmethod
+    def from_problem(cls, bandit: Bandit, tolerance: float = 1e-6) -> PlanPolicy:
+        return cls(plan(bandit, tolerance))
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> PlanPolicy:
+        bandit, tolerance = decode_bandit(settings["bandit"]), settings["tolerance"]
+        made = plan(bandit, tolerance)
+        if list(made.representation.caps) != settings["caps"]:
+            made = plan(bandit, tolerance, caps=settings["caps"])
+        return cls(made)
+
     @property
     def settings(self) -> dict[str, Any]:
-        return {"caps": list(self.plan_caps)}
+        caps = list(self.plan.representation.caps)
+        bandit = encode_bandit(self.plan.bandit)
+        return {"bandit": bandit, "tolerance": self.plan.tolerance, "caps": caps}
 
     def ask(self) -> int:
         if not self.sight.complete:
@@ -80,19 +103,24 @@ class PlanPolicy(Learner):
         self.sight.restore(state["sight"])
 
 
+@declare(
+    "best-arm",
+    "knows which single arm pays most and pulls it for ever",
+    guarantee="weak regret that does not grow but for luck; regret against rho* may grow linearly",
+    assumes="nothing",
+    told="which arm pays most on average",
+    yardstick=True,
+)
 class SingleArm(Learner):
     """Pulls one arm for ever."""
-
-    name = "single-arm"
-    guarantee = "With the best arm its weak regret does not grow; its regret against rho* may."
 
     def __init__(self, n_arms: int, arm: int) -> None:
         self.n_arms = n_arms
         self.arm = self.check_arm(arm)
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {"arm": self.arm}
+    @classmethod
+    def from_problem(cls, bandit: Bandit) -> SingleArm:
+        return cls(bandit.n_arms, bandit.best_arm)
 
     def ask(self) -> int:
         return self.arm
@@ -111,11 +139,15 @@ class SingleArm(Learner):
         self.check_origin(state)
 
 
+@declare(
+    "round-robin",
+    "pulls all arms in turn",
+    guarantee="none",
+    assumes="nothing",
+    told="the number of arms",
+)
 class RoundRobin(Learner):
     """Pulls all arms in turn, going on after the arm that was pulled last."""
-
-    name = "round-robin"
-    guarantee = "None: a yardstick."
 
     def __init__(self, n_arms: int) -> None:
         require_arms(n_arms)

@@ -18,11 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.base.errors import Fault, ProblemError
+from restive.model.bandit import Bandit
 
 __all__ = [
     "Arrays",
     "Snapshot",
+    "decode_bandit",
     "decode_label",
+    "encode_argument",
+    "encode_bandit",
     "encode_label",
     "generator_from",
     "generator_state",
@@ -105,6 +109,30 @@ def generator_from(state: Mapping[str, Any]) -> np.random.Generator:
     bits = getattr(np.random, kind)(seeds)
     bits.state = {key: part for key, part in state.items() if key != "seed"}
     return np.random.Generator(bits)
+
+
+def encode_bandit(bandit: Bandit) -> dict[str, Any]:
+    """A bandit for JSON, as problem files hold it."""
+    from restive.model.files import dump_problem  # which takes a while to import
+
+    document: dict[str, Any] = json.loads(dump_problem(bandit, "json"))
+    return document
+
+
+def decode_bandit(document: Mapping[str, Any]) -> Bandit:
+    """The bandit that ``encode_bandit`` wrote down."""
+    from restive.model.schema import bandit_from
+
+    return bandit_from(document, "bandit")
+
+
+def encode_argument(value: Any) -> Any:
+    """A constructor's argument as JSON gives it back: lists for arrays and tuples."""
+    if isinstance(value, Bandit):
+        return encode_bandit(value)
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return [encode_argument(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def plain_label(label: Hashable) -> Hashable:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.learners.builders import restless_inputs
 from restive.learners.paper.colored_ucrl2 import ColoredUCRL2
 from restive.learners.paper.inputs import Inputs
-from restive.learners.paper.restless import COLORED_UCRL2, Method, RestlessLearner
+from restive.learners.paper.restless import RestlessLearner, RuleMaker
+from restive.learners.paper.rules import Optimism
 from restive.learners.replanning import ValuePlanner
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
@@ -50,13 +50,13 @@ class Audited:
 
 def audit_bandit(
     seed: int, steps: int, kind: type[AuditedPublished] | None = None,
-    method: Method = COLORED_UCRL2,
+    rule: RuleMaker = Optimism,
 ) -> Audited:  # fmt: skip
     """A run of Algorithm 2, or of a relative with its own audit, on ``small_bandit(seed)``."""
     bandit = small_bandit(seed)
     gain = plan(bandit, 1e-5).gain_lower
-    inputs = restless_inputs(bandit, steps, DELTA)
-    learner = (kind or AuditedPublished)(inputs, method, bandit, gain)
+    inputs = Inputs.of(bandit, steps, DELTA)
+    learner = (kind or AuditedPublished)(inputs, rule, bandit, gain)
     run = play(learner, BanditWorld(bandit, seed), steps)
     learner.finish()
     return _summary(learner, run.replans, learner.representation.n_colors, steps)
@@ -120,8 +120,8 @@ def _promise(planner: ValuePlanner) -> tuple[Parameters, float]:
 class AuditedPublished(RestlessLearner):
     """Algorithm 2 whose sets of eqs (2) and (3) are compared with the truth."""
 
-    def __init__(self, inputs: Inputs, method: Method, bandit: Bandit, gain: float) -> None:
-        super().__init__(inputs, method)
+    def __init__(self, inputs: Inputs, rule: RuleMaker, bandit: Bandit, gain: float) -> None:
+        super().__init__(inputs, rule)
         self.bandit, self.audit = bandit, _Audit(gain)
 
     def _begin(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, isfinite, lcm, log, sqrt
 from typing import Any, NamedTuple
@@ -12,10 +12,25 @@ from numpy.typing import NDArray
 
 from restive.base.checks import require, require_delta, require_horizon
 from restive.base.errors import Fault, ProblemError
+from restive.base.options import Parameter, spread
 from restive.learners.storage import decode_label, encode_label, plain_label
+from restive.model.bandit import Bandit
 from restive.theory.confidence import color_caps
 
-__all__ = ["Exploration", "Inputs", "Labels", "Round"]
+__all__ = ["MIXING_TIMES", "Exploration", "Inputs", "Labels", "Round", "unknown_options"]
+
+MIXING_TIMES = Parameter("mixing_times", "ints", None, "Tmix(1/4) of the arms, if not their own", 1)
+
+
+def unknown_options(default: bool) -> tuple[Parameter, ...]:
+    """Switches for what a learner does without; see ``Inputs``."""
+    words = {
+        "horizon": "do without T: rounds of doubling length",
+        "mixing": "do without mixing times: guess log t, in rounds of doubling length",
+        "states": "do without state spaces: states join as they are seen",
+        "periods": "do without periods: lcm(1..|S|) for each arm",
+    }
+    return tuple(Parameter(f"unknown_{key}", "bool", default, text) for key, text in words.items())
 
 
 class Round(NamedTuple):
@@ -64,6 +79,31 @@ class Inputs:
                 require(whole, name, given, remedy)
                 object.__setattr__(self, name, tuple(int(n) for n in given))
 
+    @classmethod
+    def of(
+        cls, bandit: Bandit, horizon: int | None, delta: float = 0.05, *,
+        unknown_horizon: bool = False, unknown_mixing: bool = False, unknown_states: bool = False,
+        unknown_periods: bool = False, mixing_times: int | Sequence[int] | None = None,
+        keep_samples: bool = False,
+    ) -> Inputs:  # fmt: skip
+        """What a learner may know of this bandit: everything but what is unknown."""
+        if horizon is None and not unknown_horizon:
+            remedy = "Give the number of steps, or set unknown_horizon."
+            raise ProblemError([Fault("horizon", "needed by this learner", "None", remedy)])
+        times = None
+        if not unknown_mixing:
+            own = [arm.mixing_time() for arm in bandit.arms]
+            times = own if mixing_times is None else spread("mixing_times", mixing_times, len(own))
+        return cls(
+            bandit.n_arms,
+            delta,
+            None if unknown_horizon else horizon,
+            None if times is None else tuple(times),
+            None if unknown_states else bandit.n_states,
+            None if unknown_periods else tuple(arm.period for arm in bandit.arms),
+            keep_samples,
+        )
+
     @property
     def in_rounds(self) -> bool:
         return self.horizon is None or self.mixing_times is None
@@ -103,7 +143,7 @@ class Inputs:
         }  # fmt: skip
 
     @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> Inputs:
+    def from_dict(cls, fields: Mapping[str, Any]) -> Inputs:
         """What ``to_dict`` wrote down."""
         rest = {key: value for key, value in fields.items() if key != "guess"}
         if fields["guess"] != "log":

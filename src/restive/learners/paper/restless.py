@@ -3,50 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from restive.base.errors import TooLargeError
+from restive.learners.declaration import declare
 from restive.learners.episodes import EpisodicLearner
-from restive.learners.paper.inputs import Exploration, Inputs
+from restive.learners.paper.inputs import MIXING_TIMES, Exploration, Inputs, unknown_options
 from restive.learners.paper.rules import Counts, Optimism, Rule, carry_over, n_outcomes
 from restive.learners.replanning import ValuePlanner
 from restive.learners.storage import Snapshot
 from restive.mdp.representation import Representation
+from restive.model.bandit import Bandit
 from restive.planning.exact import memory_allowed
 from restive.policies.greedy import GreedyPolicy
 
-__all__ = ["COLORED_UCRL2", "KEEPING", "Method", "RestlessLearner"]
+__all__ = [
+    "ARMS",
+    "PAPER",
+    "TOLD",
+    "KeepingLearner",
+    "RestlessLearner",
+    "RuleMaker",
+    "UnknownLearner",
+]
 
 
-@dataclass(frozen=True)
-class Method:
-    """A learner's rule and the words that go with it."""
+RuleMaker = Callable[[float, float], Rule]  # (delta, epsilon) of a round -> rule
 
-    name: str
-    guarantee: str
-    rule: Callable[[float, float], Rule]  # (delta, epsilon) of a round -> rule
-    deviation: str = ""
+PAPER = "Ortner, Ryabko, Auer, Munos: Regret bounds for restless Markov bandits, ALT 2012"
+ARMS = "irreducible chains, rewards in [0, 1]"
+TOLD = "horizon, state spaces, mixing times and periods"
 
 
-COLORED_UCRL2 = Method(
+@declare(
     "colored-ucrl2",
-    "With probability 1 - delta the regret against rho* after T steps is of order "
-    "sqrt(T) log^2(T) (Theorem 2), for irreducible chains.",
-    Optimism,
+    "the restless bandits algorithm (Algorithm 2), constants as published",
+    guarantee="with probability 1 - delta regret against rho* of order sqrt(T) log^2(T/delta) for "
+    "aperiodic chains (Theorem 2), with larger factors for periodic ones (Remark 5)",
+    assumes=ARMS,
+    told=f"{TOLD}, unless an option says that one is unknown",
+    cites=(PAPER,),
+    options=(*unknown_options(False), MIXING_TIMES),
 )
-KEEPING = Method(
-    "colored-ucrl2-keeping",
-    "The confidence sets hold with probability 1 - delta, as in Theorem 2; the regret bound of the "
-    "rounds is not proven for it.",
-    Optimism,
-    "Deviation: samples are carried over from round to round instead of being forgotten, except "
-    "those of ages that the new round tells apart and the old one did not.",
-)
-
-
 class RestlessLearner(EpisodicLearner):
     """Learns a restless bandit, episode by episode, from the inputs it has (``Inputs``).
 
@@ -65,18 +65,35 @@ class RestlessLearner(EpisodicLearner):
     """
 
     structure: Representation
+    keeps_samples: ClassVar[bool] = False  # from round to round, if built for a bandit
 
     def __init__(
-        self, inputs: Inputs, method: Method = COLORED_UCRL2, rng: int | np.random.Generator = 0
+        self, inputs: Inputs, rule: RuleMaker | None = None, rng: int | np.random.Generator = 0
     ) -> None:
-        self.name, self.guarantee, self.deviation = method.name, method.guarantee, method.deviation
         super().__init__(inputs.n_arms, inputs.sizes, rng)
-        self.inputs, self.method = inputs, method
+        self.inputs, self.make_rule = inputs, rule or type(self).rule_for
         self.exploration = Exploration(inputs.n_arms)
         self.planner = ValuePlanner(GreedyPolicy)
         self.round_start = 0  # samples before the current round
         self.round = inputs.round(1)
         self._restructure(keep=False)
+
+    @staticmethod
+    def rule_for(delta: float, epsilon: float) -> Rule:
+        """How counts become a model in a round with these."""
+        return Optimism(delta, epsilon)
+
+    @classmethod
+    def from_problem(
+        cls, bandit: Bandit, horizon: int | None = None, delta: float = 0.05,
+        rng: int | np.random.Generator = 0, **options: Any,
+    ) -> Self:  # fmt: skip
+        inputs = Inputs.of(bandit, horizon, delta, keep_samples=cls.keeps_samples, **options)
+        return cls(inputs, rng=rng)
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        return cls(Inputs.from_dict(settings))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -108,7 +125,7 @@ class RestlessLearner(EpisodicLearner):
         sizes = self.labels.sizes
         rep = Representation(sizes, self.round.caps, self.inputs.lassos(sizes))
         _refuse_if_too_large(rep)
-        self.rule = self.method.rule(self.round.delta, self.round.epsilon)
+        self.rule = self.make_rule(self.round.delta, self.round.epsilon)
         none = Counts.none(rep, self.rule.squares)
         self.counts = carry_over(self.counts, self.structure, rep) if keep else none
         self.structure, self.supports = rep, n_outcomes(rep)
@@ -158,6 +175,39 @@ class RestlessLearner(EpisodicLearner):
         self.round, self.round_start = self.inputs.round(state["round"]), state["round_start"]
         self.exploration.seen = [set(seen) for seen in state["explored"]]
         self._restructure(keep=False)
+
+
+@declare(
+    "colored-ucrl2-unknown",
+    "Algorithm 2 without being told horizon, mixing times, states and periods",
+    guarantee="with probability 1 - delta regret against rho* of order sqrt(T) log^(7/2)(T/delta) "
+    "for aperiodic chains (Theorem 2 and the extension to unknown states), with larger factors for "
+    "periodic ones (Remark 5)",
+    assumes=ARMS,
+    told="the number of arms and delta, unless an option says that one more is known",
+    cites=(PAPER,),
+    options=(*unknown_options(True), MIXING_TIMES),
+)
+class UnknownLearner(RestlessLearner):
+    """Algorithm 2 in rounds of doubling length; see ``Inputs`` for what each one guesses."""
+
+
+@declare(
+    "colored-ucrl2-keeping",
+    "the same, but samples are kept from round to round",
+    guarantee="confidence sets that hold with probability 1 - delta, as in Theorem 2; no regret "
+    "bound is proven",
+    assumes=ARMS,
+    told="the number of arms and delta, unless an option says that one more is known",
+    deviation="samples are not forgotten at the beginning of a round, except those of ages that "
+    "the new round tells apart and the old one did not",
+    cites=(PAPER,),
+    options=(*unknown_options(True), MIXING_TIMES),
+)
+class KeepingLearner(RestlessLearner):
+    """As ``UnknownLearner``, without forgetting."""
+
+    keeps_samples = True
 
 
 def _refuse_if_too_large(rep: Representation) -> None:

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.base.checks import require, require_horizon
+from restive.base.options import Parameter
 from restive.learners.contract import Learner
-from restive.learners.defaults import SHARE
+from restive.learners.declaration import declare
 from restive.learners.paper.inputs import Labels
 from restive.learners.rivals.following import Follower, PlanFollower, plan_model
 from restive.learners.storage import Snapshot
@@ -21,7 +22,7 @@ from restive.model.bandit import Arm, Bandit
 from restive.model.chains import communicating_classes
 from restive.policies.greedy import NEVER, Sight
 
-__all__ = ["Committing", "ExploreThenPlan", "estimated_arm", "explore_then_plan"]
+__all__ = ["Committing", "ExploreThenPlan", "estimated_arm"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -144,32 +145,35 @@ class Committing(Learner):
             self._follow()  # the counts have not changed since: the same policy again
 
 
+@declare(
+    "explore-then-plan",
+    "estimate the bandit for about T^(2/3) steps, plan once, follow the plan",
+    guarantee="regret against rho* of order T^(2/3), up to logarithms, not proven for this version",
+    assumes="irreducible chains, rewards in [0, 1]",
+    told="the horizon and the state spaces",
+    cites=("Lattimore, Szepesvari: Bandit algorithms (2020), chapter 6",),
+    options=(
+        Parameter("share", "float", ..., "multiple of T^(2/3) steps to explore", 0, above=True),
+    ),
+)
 class ExploreThenPlan(Committing):
     """Explores for about c T^(2/3) steps, plans once for the estimated bandit, follows the plan.
 
-    The textbook scheme (Lattimore, Szepesvari 2020, "Bandit algorithms", chapter 6), with a
-    planner. Regret: against rho*, of order T^(2/3) where the plan depends smoothly on the chains.
-    Assumes: horizon and state spaces known. Parameters: share c = 1, the standard choice. Each
-    arm is pulled in one block of ceil(c T^(2/3) / K), at least 2, so that one-step transitions are
-    seen; chains and rewards are sample means.
+    The textbook scheme, with a planner. Regret: of order T^(2/3) where the plan depends smoothly on
+    the chains. Parameters: share c = 1, the standard choice. Each arm is pulled in one block of
+    ceil(c T^(2/3) / K), at least 2, so that one-step transitions are seen; chains and rewards are
+    sample means.
 
     A chain estimated as reducible gets 1/S of a sample for every transition; a state never seen
     pays its arm's mean reward.
     """
 
-    name = "explore-then-plan"
-    guarantee = "Regret against rho* of order T^(2/3), up to logarithms; no proof for this version."
-
-    def __init__(self, sizes: Sequence[int], horizon: int, share: float = SHARE) -> None:
+    def __init__(self, sizes: Sequence[int], horizon: int, share: float = 1.0) -> None:
         super().__init__(sizes)
         self.horizon = require_horizon(horizon)
         require(share > 0, "share", share, "Give a positive multiple of T^(2/3).")
         self.share = float(share)
         self.block = max(2, ceil(self.share * self.horizon ** (2 / 3) / self.n_arms))
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {"sizes": list(self.sizes), "horizon": self.horizon, "share": self.share}
 
     def exploring(self) -> tuple[int, int, int] | None:
         for arm, seen in enumerate(self.visits.sum(axis=1).tolist()):
@@ -197,12 +201,3 @@ def estimated_arm(moves: Ints, visits: Ints, paid: Floats) -> Arm:
 
 def _rows(weights: Floats) -> Floats:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
-
-def explore_then_plan(
-    bandit: Bandit, horizon: int | None, delta: float, rng: int | np.random.Generator,
-    share: float = SHARE,
-) -> ExploreThenPlan:  # fmt: skip
-    require(horizon is not None, "horizon", horizon, "This learner needs the number of steps.")
-    assert horizon is not None
-    return ExploreThenPlan(bandit.n_states, horizon, share)

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from restive.learners.contract import Learner, require_arms
-from restive.learners.storage import Arrays, Snapshot, decode_label, encode_label, plain_label
+from restive.learners.storage import (
+    Arrays,
+    Snapshot,
+    decode_label,
+    encode_label,
+    generator_from,
+    generator_state,
+    plain_label,
+)
 
-__all__ = ["CompiledLearner", "MarkedLearner", "zeros"]
+__all__ = ["CompiledLearner", "DrawingLearner", "MarkedLearner", "Steps", "zeros"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+Steps = tuple[Callable[..., Any], Callable[..., Any]]  # compiled: of one step, along a path
 
 NO_STATE = -1  # code of a mark that no state of a path can equal
 
 
 class CompiledLearner(Learner):
-    """Base: arrays as memory, numbers as constants, and steps from one compiled family.
+    """Base: arrays as memory, numbers as constants, and two compiled functions that move them on.
 
-    The same compiled steps serve ``tell`` and ``play_path``, so both end with the same bytes.
+    The same compiled step serves ``tell`` and ``play_path``, so both end with the same bytes.
     """
 
     def __init__(self, n_arms: int, memory: Arrays, **constants: Any) -> None:
@@ -32,9 +42,10 @@ class CompiledLearner(Learner):
         self.memory = memory
         self.constants = constants
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {"n_arms": self.n_arms, **self.constants}
+    @staticmethod
+    @abstractmethod
+    def steps() -> Steps:
+        """The kernels, of one step and along a path; numba is imported when they are needed."""
 
     @property
     def inputs(self) -> tuple[Any, ...]:
@@ -50,11 +61,25 @@ class CompiledLearner(Learner):
         for name, array in self.memory.items():
             array[...] = arrays[name]
 
-    @staticmethod
-    def compiled(name: str) -> Callable[..., Any]:
-        """A compiled step; numba is imported when the first one is needed."""
-        step: Callable[..., Any] = getattr(import_module("restive._kernels.rivals_weak"), name)
-        return step
+
+class DrawingLearner(CompiledLearner):
+    """Base for learners that choose at random.
+
+    The next arm is drawn as soon as an observation comes in, so that asking changes nothing.
+    """
+
+    rng: np.random.Generator
+
+    def ask(self) -> int:
+        return int(self.memory["chosen"][0])
+
+    def snapshot(self) -> Snapshot:
+        state, arrays = super().snapshot()
+        return {**state, "rng": generator_state(self.rng)}, arrays
+
+    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().restore(state, arrays)
+        self.rng = generator_from(state["rng"])
 
 
 class MarkedLearner(CompiledLearner):
@@ -63,8 +88,6 @@ class MarkedLearner(CompiledLearner):
     Which states are marked is all they remember of states, so any label will do.
     """
 
-    family = ""
-
     def __init__(self, n_arms: int, memory: Arrays, **constants: Any) -> None:
         super().__init__(n_arms, memory, **constants)
         self.marks: list[Hashable] = [None] * n_arms
@@ -72,17 +95,16 @@ class MarkedLearner(CompiledLearner):
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
         arm, label = self.check_arm(arm), plain_label(state)
         hit = bool(self.memory["marked"][arm]) and self.marks[arm] == label
-        if self.compiled(f"learn_{self.family}")(*self.inputs, arm, hit, self.check_reward(reward)):
+        learn, _ = self.steps()
+        if learn(*self.inputs, arm, hit, self.check_reward(reward)):
             self.marks[arm] = label
 
     def play_path(self, states: Ints, rewards: Floats) -> Ints:
         pulls = np.empty(states.shape[1], dtype=np.int64)
         before = [mark if isinstance(mark, int) else NO_STATE for mark in self.marks]
         marks = np.array(before, dtype=np.int64)
-        play = self.compiled(f"play_{self.family}")
-        play(
-            *self.inputs, marks, np.ascontiguousarray(states), np.ascontiguousarray(rewards), pulls
-        )
+        paths = np.ascontiguousarray(states), np.ascontiguousarray(rewards)
+        self.steps()[1](*self.inputs, marks, *paths, pulls)
         for arm in np.flatnonzero(marks != before):
             self.marks[arm] = int(marks[arm])
         return pulls

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.options import Parameter
 from restive.learners.contract import Learner
-from restive.learners.defaults import MAX_AGE
+from restive.learners.declaration import declare
 from restive.learners.paper.inputs import Labels
 from restive.learners.rivals.following import IndexTables, myopic_tables
 from restive.learners.storage import Snapshot
@@ -17,7 +18,7 @@ from restive.mdp.representation import Representation
 from restive.model.bandit import Bandit
 from restive.policies.greedy import Sight
 
-__all__ = ["IndexPolicy", "myopic", "whittle"]
+__all__ = ["IndexPolicy", "Myopic", "Whittle"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,12 +33,11 @@ class IndexPolicy(Learner):
     Theorem 1: no such policy is optimal in general.
     """
 
-    def __init__(self, name: str, guarantee: str, sizes: tuple[int, ...], tables: IndexTables):
-        self.name, self.guarantee = name, guarantee
-        self.n_arms = len(sizes)
-        self.tables = tables
+    def __init__(self, bandit: Bandit, rep: Representation, tables: Sequence[Floats]) -> None:
+        self.bandit, self.n_arms = bandit, bandit.n_arms
+        self.tables = IndexTables(rep, tables, [np.inf] * self.n_arms)
         self.sight = Sight(self.n_arms)
-        self.labels = Labels(self.n_arms, sizes)
+        self.labels = Labels(self.n_arms, bandit.n_states)
 
     def ask(self) -> int:
         return self.tables.arm(self.sight)
@@ -62,39 +62,52 @@ class IndexPolicy(Learner):
         self.sight.restore(state["sight"])
 
 
-def myopic(
-    bandit: Bandit, horizon: int | None, delta: float, rng: int | np.random.Generator
-) -> IndexPolicy:
-    """Knows the bandit and pulls the arm with the largest expected reward at this step.
+@declare(
+    "myopic",
+    "knows the bandit and pulls the arm with the largest expected reward at this step",
+    guarantee="regret against rho* may grow linearly, except for identical two-state arms that are "
+    "positively correlated, where it does not grow",
+    assumes="irreducible chains, rewards in [0, 1]",
+    told="the bandit",
+    cites=(
+        "Ahmad, Liu, Javidi, Zhao, Krishnamachari: Optimality of myopic sensing in multichannel "
+        "opportunistic access, IEEE Transactions on Information Theory 55 (2009)",
+    ),
+    yardstick=True,
+)
+class Myopic(IndexPolicy):
+    """The index is the expected reward; optimal for identical arms where P(0,1) <= P(1,1)."""
 
-    Optimal for identical two-state arms where P(0,1) <= P(1,1) (Ahmad, Liu, Javidi, Zhao,
-    Krishnamachari 2009: "Optimality of myopic sensing in multichannel opportunistic access").
+    def __init__(self, bandit: Bandit) -> None:
+        caps = [min(LONGEST_CAP, arm.mixing_time(ROW_ERROR)) for arm in bandit.arms]
+        rep = Representation.of(bandit, caps)
+        super().__init__(bandit, rep, myopic_tables(bandit, rep))
+
+
+@declare(
+    "whittle",
+    "knows the bandit and pulls the arm with the largest Whittle index",
+    guarantee="none in general: regret against rho* may grow linearly (Theorem 1)",
+    assumes="irreducible chains, rewards in [0, 1]; meant for indexable arms",
+    told="the bandit",
+    cites=(
+        "Whittle: Restless bandits: activity allocation in a changing world, Journal of Applied "
+        "Probability 25A (1988)",
+    ),
+    options=(Parameter("max_age", "int", ..., "most ages to tell apart", 1),),
+    yardstick=True,
+)
+class Whittle(IndexPolicy):
+    """The index of (s, n) is the subsidy at which pulling and resting an arm alone are as good.
+
+    See ``restive.planning.indices``. Ages are told apart up to the mixing time to 1e-6 (L1), at
+    most ``max_age``. Where an arm is not indexable the numbers still define a policy.
     """
-    caps = [min(LONGEST_CAP, arm.mixing_time(ROW_ERROR)) for arm in bandit.arms]
-    rep = Representation.of(bandit, caps)
-    words = "Knows the bandit; regret against rho* may grow linearly, except for identical "
-    words += "two-state arms that are positively correlated, where it does not grow."
-    tables = IndexTables(rep, myopic_tables(bandit, rep), [np.inf] * bandit.n_arms)
-    return IndexPolicy("myopic", words, bandit.n_states, tables)
 
+    def __init__(self, bandit: Bandit, max_age: int = 500) -> None:
+        from restive.planning.indices import whittle_indices
 
-def whittle(
-    bandit: Bandit, horizon: int | None, delta: float, rng: int | np.random.Generator,
-    max_age: int = MAX_AGE,
-) -> IndexPolicy:  # fmt: skip
-    """Knows the bandit and pulls the arm with the largest Whittle index (Whittle 1988).
-
-    The index of (s, n) is the subsidy for resting at which pulling and resting an arm alone are
-    equally good (``restive.planning.indices``). Ages are told apart up to the
-    mixing time to 1e-6 (L1), at most ``max_age``. Where an arm is not indexable the numbers still
-    define a policy.
-    """
-    from restive.planning.indices import whittle_indices
-
-    caps = [min(max_age, arm.mixing_time(1e-6)) for arm in bandit.arms]
-    rep = Representation.of(bandit, caps)
-    tables = [whittle_indices(arm, cap) for arm, cap in zip(bandit.arms, caps, strict=True)]
-    words = "Knows the bandit; regret against rho* may grow linearly (Theorem 1)."
-    return IndexPolicy(
-        "whittle", words, bandit.n_states, IndexTables(rep, tables, [np.inf] * bandit.n_arms)
-    )
+        self.max_age = max_age
+        caps = [min(max_age, arm.mixing_time(1e-6)) for arm in bandit.arms]
+        tables = [whittle_indices(arm, cap) for arm, cap in zip(bandit.arms, caps, strict=True)]
+        super().__init__(bandit, Representation.of(bandit, caps), tables)

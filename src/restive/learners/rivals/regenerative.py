@@ -4,16 +4,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from restive.learners.contract import Learner
-from restive.learners.rivals.compiled import MarkedLearner, zeros
+from restive.base.options import Parameter
+from restive.learners.declaration import declare
+from restive.learners.rivals.compiled import MarkedLearner, Steps, zeros
 from restive.learners.rivals.spectra import TIE, largest_mass, largest_reward, multiplicative_gap
 from restive.model.bandit import Bandit
 
 __all__ = ["RegenerativeCycles", "cycle_constant"]
 
-Seed = int | np.random.Generator
 
-
+@declare(
+    "rca",
+    "regenerative cycles: upper confidence bounds on whole cycles of an arm's chain",
+    guarantee="expected weak regret of order log T if L is at least 112 S_max^2 r_max^2 pi_max^2 / "
+    "eps_min",
+    assumes="irreducible, aperiodic chains whose multiplicative symmetrizations are irreducible, "
+    "rewards fixed by the states",
+    told="bounds on sizes, rewards, stationary laws and eigenvalue gaps",
+    deviation="written from the published description, without the papers' text at hand; arms with "
+    "reducible symmetrizations (such as periodic ones) do not count for L, which is 1 if there are "
+    "no others; after a pull not asked for the cycle begins again",
+    cites=(
+        "Tekin, Liu: Online learning in opportunistic spectrum access: a restless bandit approach, "
+        "INFOCOM 2011",
+        "Tekin, Liu: Online learning of rested and restless bandits, IEEE Transactions on "
+        "Information Theory 58 (2012)",
+    ),
+    options=(Parameter("exploration", "float", ..., "L, if not as the paper has it", 0),),
+)
 class RegenerativeCycles(MarkedLearner):
     """RCA: upper confidence bounds on samples from whole cycles of an arm's chain.
 
@@ -23,37 +41,33 @@ class RegenerativeCycles(MarkedLearner):
     with the largest mean_j + sqrt(L log t2 / n_j), where n_j are the samples of arm j and t2 of
     all arms; the first K blocks have the arms in turn and need not wait.
 
-    Reference: Tekin, Liu, Online learning in opportunistic spectrum access: a restless bandit
-    approach, INFOCOM 2011 (arXiv 1010.0056), and Online learning of rested and restless bandits,
-    IEEE Transactions on Information Theory 58 (2012), for one play at a time.
     Made for: weak regret, of order log T.
-    Assumes: irreducible, aperiodic chains whose multiplicative symmetrization is irreducible;
-    rewards fixed by the states.
     Parameters: L >= 112 S_max^2 r_max^2 pi_max^2 / eps_min, S_max the largest number of states,
     r_max the largest reward, pi_max the largest mu_j(s) or 1 - mu_j(s), eps_min the smallest
     eigenvalue gap of the multiplicative symmetrizations. The paper takes bounds on these as known:
-    the builder computes them exactly. The condition is sufficient, and far larger than needed.
-    Deviation: written from the published description, without the papers' text at hand.
-    Deviation: where a symmetrization is reducible (as for periodic chains), which the theorem
-    excludes, eps_min is taken over the other arms, and L = 1 if there are none.
-    Deviation: after a pull that was not asked for, the cycle under way is dropped and begun again.
+    ``from_problem`` computes them exactly. The condition is sufficient, and far larger than needed.
     """
 
-    name = "rca"
-    family = "cycle"
-    guarantee = (
-        "For aperiodic chains with irreducible multiplicative symmetrizations and L at least "
-        "112 S_max^2 r_max^2 pi_max^2 / eps_min the expected weak regret is of order log T."
-    )
-
     def __init__(self, n_arms: int, exploration: float) -> None:
+        self.exploration = float(exploration)
         memory = {
             **zeros(n_arms),
             "marked": np.zeros(n_arms, dtype=np.bool_),
             "place": np.zeros(2, dtype=np.int64),
             "cycle": np.zeros(2),
         }
-        super().__init__(n_arms, memory, exploration=float(exploration))
+        super().__init__(n_arms, memory, exploration=self.exploration)
+
+    @classmethod
+    def from_problem(cls, bandit: Bandit, exploration: float | None = None) -> RegenerativeCycles:
+        constant = cycle_constant(bandit) if exploration is None else exploration
+        return cls(bandit.n_arms, constant)
+
+    @staticmethod
+    def steps() -> Steps:
+        from restive._kernels import rivals_weak
+
+        return rivals_weak.learn_cycle, rivals_weak.play_cycle
 
     def ask(self) -> int:
         return int(self.memory["place"][0])
@@ -71,10 +85,3 @@ def cycle_constant(bandit: Bandit) -> float:
         return 1.0
     widths = max(bandit.n_states) * largest_reward(bandit) * largest_mass(bandit)
     return 112 * widths**2 / min(gaps)
-
-
-def rca(
-    bandit: Bandit, horizon: int | None, delta: float, rng: Seed, exploration: float | None = None
-) -> Learner:
-    constant = cycle_constant(bandit) if exploration is None else exploration
-    return RegenerativeCycles(bandit.n_arms, constant)

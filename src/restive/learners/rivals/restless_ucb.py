@@ -4,52 +4,69 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor, log, sqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.base.checks import require, require_horizon
+from restive.base.checks import require_horizon
 from restive.base.errors import Fault, ProblemError
+from restive.learners.declaration import declare
 from restive.learners.rivals.committing import Committing
 from restive.learners.rivals.following import Follower, PlanFollower, plan_model
 from restive.model.bandit import Arm, Bandit
 
-__all__ = ["RestlessUCB", "applicable", "build", "optimistic_rows"]
+__all__ = ["RestlessUCB", "optimistic_rows"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class RestlessUCB(Committing):
-    """Restless-UCB, "an efficient and low-complexity algorithm for online restless bandits".
+def require_birth_death(bandit: Bandit) -> None:
+    """Refuse chains that move to other than neighbouring states, in the order of their rewards."""
+    faults = []
+    for j, arm in enumerate(bandit.arms):
+        order = reward_order(arm.rewards)
+        rows = arm.transitions[np.ix_(order, order)]
+        far = np.abs(np.subtract.outer(np.arange(len(rows)), np.arange(len(rows)))) > 1
+        if (rows[far] > 0).any():
+            message = f"{bandit.arm_name(j)} is no birth-death chain along increasing rewards"
+            remedy = "Restless-UCB is defined for chains that move to neighbouring states only."
+            faults.append(Fault(f"arms[{j}].transitions", message, "", remedy))
+    if faults:
+        raise ProblemError(faults)
 
-    Wang, Huang, Lui, NeurIPS 2020. Arm by arm, pull until each state has been left
+
+@declare(
+    "restless-ucb",
+    "explore, then plan for an optimistic birth-death bandit (Restless-UCB)",
+    guarantee="regret against rho* of order (N + M^3) T^(2/3), up to logarithms",
+    assumes="birth-death chains along increasing rewards with P(k, k+1) + P(k+1, k) <= 1, all "
+    "moves bounded away from 0",
+    told="the horizon and the mean rewards",
+    deviation="the offline oracle is the exact planner (tolerance 1/T), not Whittle's index; "
+    "probabilities are cut to [0, 1], those of moves kept at 1/T or more; written from the "
+    "abstract and the authors' program",
+    cites=(
+        "Wang, Huang, Lui: Restless-UCB, an efficient and low-complexity algorithm for online "
+        "restless bandits, NeurIPS 2020",
+    ),
+    refuse=require_birth_death,
+)
+class RestlessUCB(Committing):
+    """Restless-UCB: optimism once, after exploration.
+
+    Arm by arm, pull until each state has been left
     m = floor(T^(2/3)) + 1 times. Then, states in the order of their rewards and with
     rad = sqrt(log(T) / (2 m)), raise each P^(k, k+1) by rad and lower each P^(k, k-1) by rad,
     solve this offline instance and follow its policy to the end.
 
     Regret: against the policy that the offline oracle finds for the true bandit; rho* with an exact
-    oracle, of order (N + M^3) T^(2/3) up to logarithms. Assumes: horizon and mean rewards known;
-    each chain a birth-death chain along increasing rewards, with
-    P(k, k+1) + P(k+1, k) <= 1, and probabilities of staying and of moving bounded away from 0. The
-    last two are not checked: without them the algorithm runs, its optimism is lost. Nothing is
-    tuned. ``rewards``: (S_j,) mean rewards of each arm.
-
-    Written from the paper's abstract and the authors' published program, from which m and rad are
-    taken; the paper's full text could not be had.
-
-    Deviation: the oracle is the exact planner (tolerance 1/T), not Whittle's index.
-    Deviation: probabilities are clipped to [0, 1], and those to the next states kept at 1/T or more
-    so that the optimistic chain stays irreducible.
+    oracle. That P(k, k+1) + P(k+1, k) <= 1 and that moves are bounded away from 0 is not checked:
+    without it the algorithm runs, its optimism is lost. Nothing is tuned; m and rad are those of
+    the authors' program, since the paper's full text could not be had. Probabilities to the next
+    states stay at 1/T or more so that the optimistic chain is irreducible. ``rewards``: (S_j,) mean
+    rewards of each arm.
     """
-
-    name = "restless-ucb"
-    guarantee = (
-        "Regret against rho* of order (N + M^3) T^(2/3), up to logarithms, for monotone "
-        "birth-death chains with known rewards."
-    )
-    deviation = "Deviation: exact planning instead of Whittle's index as the offline oracle."
 
     def __init__(self, rewards: Sequence[Floats], horizon: int) -> None:
         super().__init__([len(means) for means in rewards])
@@ -58,9 +75,9 @@ class RestlessUCB(Committing):
         self.target = floor(self.horizon ** (2 / 3)) + 1
         self.radius = sqrt(log(self.horizon) / (2 * self.target))
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {"rewards": [means.tolist() for means in self.rewards], "horizon": self.horizon}
+    @classmethod
+    def from_problem(cls, bandit: Bandit, horizon: int) -> RestlessUCB:
+        return cls([arm.rewards for arm in bandit.arms], horizon)
 
     def exploring(self) -> tuple[int, int, int] | None:
         left = self.moves.sum(axis=2)
@@ -102,33 +119,3 @@ def optimistic_rows(rows: Floats, radius: float, floor_at: float) -> Floats:
             raised[k, k + 1] = up
         raised[k, k] = 1.0 - up - down
     return raised
-
-
-def _faults(bandit: Bandit) -> list[Fault]:
-    faults = []
-    for j, arm in enumerate(bandit.arms):
-        order = reward_order(arm.rewards)
-        rows = arm.transitions[np.ix_(order, order)]
-        far = np.abs(np.subtract.outer(np.arange(len(rows)), np.arange(len(rows)))) > 1
-        if (rows[far] > 0).any():
-            message = f"{bandit.arm_name(j)} is no birth-death chain along increasing rewards"
-            remedy = "Restless-UCB is defined for chains that move to neighbouring states only."
-            faults.append(Fault(f"arms[{j}].transitions", message, "", remedy))
-    return faults
-
-
-def applicable(bandit: Bandit) -> str:
-    """Why Restless-UCB is not defined for this bandit; empty if it is."""
-    return "; ".join(fault.message for fault in _faults(bandit))
-
-
-def build(
-    bandit: Bandit, horizon: int | None, delta: float, rng: int | np.random.Generator
-) -> RestlessUCB:
-    """Told what the paper takes as known: horizon, state spaces and mean rewards."""
-    require(horizon is not None, "horizon", horizon, "This learner needs the number of steps.")
-    assert horizon is not None
-    faults = _faults(bandit)
-    if faults:
-        raise ProblemError(faults)
-    return RestlessUCB([arm.rewards for arm in bandit.arms], horizon)

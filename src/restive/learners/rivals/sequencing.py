@@ -9,8 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.learners.contract import Learner
-from restive.learners.rivals.compiled import CompiledLearner, MarkedLearner, zeros
+from restive.base.options import Parameter
+from restive.learners.declaration import declare
+from restive.learners.rivals.compiled import CompiledLearner, MarkedLearner, Steps, zeros
 from restive.learners.rivals.spectra import additive_gap, gain_gap, largest_mass, largest_reward
 from restive.model.bandit import Bandit
 
@@ -18,12 +19,31 @@ __all__ = ["AdaptiveSequencing", "DeterministicSequencing", "EpochUCB"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Seed = int | np.random.Generator
 Knowledge = Literal["bounds", "none"]
 
 STEPS, EXPLORED, EXPLOITED, ARM, MODE, LEFT = range(6)  # entries of the clock
 SAMPLE = 1  # the mode that both begin with
 ROOT = 3 - 2 * sqrt(2)
+
+REVERSIBLE = "irreducible, aperiodic, reversible chains while pulled; anything while not"
+BOUNDS = (
+    "bounds on sizes, rewards, the chains' eigenvalue gaps and the gap between the best two arms"
+)
+LOG = "expected weak regret of order log T with the theorem's constants"
+WRITTEN = (
+    "written from the published description; not reversible: eigenvalue gap of (P + P~)/2; arms as "
+    "good as the best do not count for the gap; pulls not asked for are "
+)
+
+
+def _constant(name: str, text: str) -> Parameter:
+    return Parameter(name, "float", ..., f"{text}, if not as the paper has it", 0)
+
+
+KNOWLEDGE = Parameter(
+    "knowledge", "choice", ..., "constants of the theorem, or growing with log t",
+    choices=("bounds", "none"),
+)  # fmt: skip
 
 
 class EpochLearner(CompiledLearner):
@@ -37,82 +57,138 @@ class EpochLearner(CompiledLearner):
     def __init__(
         self, n_arms: int, rate: float, exploration: float, growth: float, everything: bool
     ) -> None:
+        self.rate, self.exploration, self.growth = float(rate), float(exploration), float(growth)
         memory = {**zeros(n_arms), "clock": np.zeros(6, dtype=np.int64)}
         memory["clock"][[MODE, LEFT]] = SAMPLE, 1
         super().__init__(
-            n_arms, memory, rate=float(rate), exploration=float(exploration), growth=float(growth),
+            n_arms, memory, rate=self.rate, exploration=self.exploration, growth=self.growth,
             everything=everything,
         )  # fmt: skip
+
+    @staticmethod
+    def steps() -> Steps:
+        from restive._kernels import rivals_weak
+
+        return rivals_weak.learn_epoch, rivals_weak.play_epoch
 
     def ask(self) -> int:
         return int(self.memory["clock"][ARM])
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        self.compiled("learn_epoch")(*self.inputs, self.check_arm(arm), self.check_reward(reward))
+        learn, _ = self.steps()
+        learn(*self.inputs, self.check_arm(arm), self.check_reward(reward))
 
     def play_path(self, states: Ints, rewards: Floats) -> Ints:
         pulls = np.empty(states.shape[1], dtype=np.int64)
-        self.compiled("play_epoch")(*self.inputs, np.ascontiguousarray(rewards), pulls)
+        self.steps()[1](*self.inputs, np.ascontiguousarray(rewards), pulls)
         return pulls
 
 
+@declare(
+    "dsee",
+    "deterministic sequence of exploration and exploitation (DSEE)",
+    guarantee=f"{LOG}, D(T) log T with D that grows",
+    assumes=REVERSIBLE,
+    told=f"{BOUNDS}, or nothing (option knowledge)",
+    deviation=f"{WRITTEN}no samples",
+    cites=(
+        "Liu, Liu, Zhao: Learning in a changing world: restless multiarmed bandit with unknown "
+        "dynamics, IEEE Transactions on Information Theory 59 (2013), arXiv 1011.4969",
+    ),
+    options=(_constant("rate", "D"), KNOWLEDGE),
+)
 class DeterministicSequencing(EpochLearner):
     """DSEE: as EpochLearner; exploits the arm with the largest mean of its explored samples.
 
-    Reference: Liu, Liu, Zhao, Learning in a changing world: restless multiarmed bandit with
-    unknown dynamics, IEEE Transactions on Information Theory 59 (2013), arXiv 1011.4969; the name
-    is that of Vakili, Liu, Zhao, Deterministic sequencing of exploration and exploitation for
-    multi-armed bandit problems (2013), by which the policy is usually cited.
+    The name is that of Vakili, Liu, Zhao, Deterministic sequencing of exploration and exploitation
+    for multi-armed bandit problems (2013), by which the policy is usually cited.
     Made for: weak regret, of order log T.
-    Assumes: irreducible, aperiodic, reversible chains while pulled; anything while not.
     Parameters: D = 4 L / gap^2 with L = (80 r_max^2 S_max^2 / (3 - 2 sqrt 2) + 10 r_max^2) / eps,
     S_max the largest number of states, r_max the largest sum of an arm's rewards over its states,
     eps the smallest eigenvalue gap of the chains, gap the distance between the best mean and the
-    next. The paper takes bounds on these as known: the builder computes them exactly. With
-    knowledge="none" it has D = log t (the paper allows any D that grows without bound) instead.
-    Deviation: written from the published description, without the papers' text at hand.
-    Deviation: for chains that are not reversible, which the theorem excludes, eps is the gap of
-    (P + P~)/2; arms as good as the best are left out of gap, which is 1 if all are.
-    Deviation: a pull that was not asked for takes time, but is no sample.
+    next (1 if all are as good). The paper takes bounds on these as known: ``from_problem`` computes
+    them exactly. With knowledge="none" it has D = log t (the paper allows any D that grows without
+    bound) instead.
 
     The constants make exploration last beyond any horizon that can be played on most problems.
     """
 
-    name = "dsee"
-    guarantee = (
-        "For reversible, aperiodic chains the expected weak regret is of order log T if D and L "
-        "are at least the theorem's; with growing D it is of order D(T) log T."
-    )
-
     def __init__(self, n_arms: int, rate: float, growth: float = 0.0) -> None:
         super().__init__(n_arms, rate, 0.0, growth, False)
 
+    @classmethod
+    def from_problem(
+        cls, bandit: Bandit, rate: float | None = None, knowledge: Knowledge = "bounds"
+    ) -> DeterministicSequencing:
+        if knowledge == "none":
+            return cls(bandit.n_arms, 1.0 if rate is None else rate, growth=1.0)
+        if rate is None:
+            rate = 4 * epoch_constant(bandit) / gain_gap(bandit) ** 2
+        return cls(bandit.n_arms, rate)
 
+
+@declare(
+    "rucb",
+    "the same with an upper confidence index (RUCB)",
+    guarantee=f"{LOG}, D(T) log T with D that grows",
+    assumes=REVERSIBLE,
+    told=f"{BOUNDS}, or nothing (option knowledge)",
+    deviation=f"{WRITTEN}samples; index and mean are a best guess",
+    cites=(
+        "Liu, Liu, Zhao: Logarithmic weak regret of non-Bayesian restless multi-armed bandit, "
+        "ICASSP 2011",
+    ),
+    options=(_constant("rate", "D"), _constant("exploration", "L"), KNOWLEDGE),
+)
 class EpochUCB(EpochLearner):
     """RUCB: as DSEE, but exploits the arm with the largest mean_j + sqrt(L log t / n_j).
 
     All pulls of an arm count for its mean and its n_j, those of exploitation too.
 
-    Reference: Liu, Liu, Zhao, Logarithmic weak regret of non-Bayesian restless multi-armed bandit,
-    ICASSP 2011, whose abstract gives it this name, as does that of the first version (2010) of
+    The abstract of the paper cited gives it this name, as does that of the first version (2010) of
     arXiv 1011.4969; the abstract of the second (2011) no longer does. It is the first form of the
     policy that DeterministicSequencing follows, with the same epochs and constants but an index in
     place of the mean.
     Made for: weak regret, of order log T.
-    Assumes and parameters: as DSEE; with knowledge="none", L = sqrt(log t) and D = log t, so that
-    both grow without bound and D / L does too.
-    Deviation: written from the published description, without the paper's text at hand; that the
-    mean is over all pulls and that the index is this one are the doubtful parts.
-    Deviation: the other ones of DSEE, except that every pull is a sample.
+    Parameters: as DSEE; with knowledge="none", L = sqrt(log t) and D = log t, so that both grow
+    without bound and D / L does too.
+    That the mean is over all pulls and that the index is this one are the doubtful parts.
     """
-
-    name = "rucb"
-    guarantee = DeterministicSequencing.guarantee
 
     def __init__(self, n_arms: int, rate: float, exploration: float, growth: float = 0.0) -> None:
         super().__init__(n_arms, rate, exploration, growth, True)
 
+    @classmethod
+    def from_problem(
+        cls, bandit: Bandit, rate: float | None = None, exploration: float | None = None,
+        knowledge: Knowledge = "bounds",
+    ) -> EpochUCB:  # fmt: skip
+        none = knowledge == "none"
+        if exploration is None:
+            exploration = 1.0 if none else epoch_constant(bandit)
+        if rate is None:
+            rate = 1.0 if none else 4 * exploration / gain_gap(bandit) ** 2
+        return cls(bandit.n_arms, rate, exploration, float(none))
 
+
+@declare(
+    "asr",
+    "adaptive sequencing rules: each arm explored as often as its own mean asks for (ASR)",
+    guarantee=LOG,
+    assumes=REVERSIBLE,
+    told=BOUNDS,
+    deviation=f"{WRITTEN}no samples; L, I and which of several arms comes first are doubtful",
+    cites=(
+        "Gafni, Cohen: Learning in restless multiarmed bandits via adaptive arm sequencing rules, "
+        "IEEE Transactions on Automatic Control 66 (2021), arXiv 1906.08120",
+    ),
+    options=(
+        _constant("exploration", "L"),
+        _constant("gap", "bound below the gap of the best two arms"),
+        _constant("epsilon", "eps"),
+        _constant("floor", "2/I"),
+    ),
+)
 class AdaptiveSequencing(MarkedLearner):
     """ASR: each arm is explored as often as its own mean asks for, else the best mean is exploited.
 
@@ -123,33 +199,23 @@ class AdaptiveSequencing(MarkedLearner):
     path of the chain. If there is no such arm, the one with the largest mean is pulled 2 4^(n-1)
     times, the n-th time.
 
-    Reference: Gafni, Cohen, Learning in restless multiarmed bandits via adaptive arm sequencing
-    rules, IEEE Transactions on Automatic Control 66 (2021), arXiv 1906.08120.
     Made for: weak regret, of order log T, exploring bad arms less than DSEE.
-    Assumes: irreducible, aperiodic, reversible chains while pulled; anything while not.
     Parameters: L = 30 r_max^2 / ((3 - 2 sqrt 2) lambda), lambda the smallest eigenvalue gap,
     2/I = 384 (r_max + 2)^2 S_max^2 r_max^2 pi_max^2 / (eps^2 lambda), S_max the largest number of
     states, r_max the largest reward, pi_max the largest mu_j(s) or 1 - mu_j(s), gap a bound below
-    the distance between the best mean and the next. The paper takes these as known: the builder
-    computes them exactly. eps > 0 is left free by the paper: gap^2 / 2.
-    Deviation: written from the published description, without the paper's text at hand; L, I,
-    which of several arms comes first, and that exploitation gives no samples are doubtful.
-    Deviation: as DSEE for chains that are not reversible and for arms as good as the best.
-    Deviation: after a pull that was not asked for, exploration waits for its state once more.
+    the distance between the best mean and the next. The paper takes these as known:
+    ``from_problem`` computes them exactly. eps > 0 is left free by the paper: gap^2 / 2. That
+    exploitation gives no samples is doubtful too. After a pull that was not asked for, exploration
+    waits for its state once more.
 
     The constants make exploration last beyond any horizon that can be played on most problems.
     """
 
-    name = "asr"
-    family = "phase"
-    guarantee = (
-        "For reversible, aperiodic chains and the theorem's constants the expected weak regret is "
-        "of order log T."
-    )
-
     def __init__(
         self, n_arms: int, exploration: float, gap: float, epsilon: float, floor: float
     ) -> None:
+        self.exploration, self.gap = float(exploration), float(gap)
+        self.epsilon, self.floor = float(epsilon), float(floor)
         memory = {
             **zeros(n_arms),
             "phases": np.zeros(n_arms, dtype=np.int64),
@@ -158,9 +224,31 @@ class AdaptiveSequencing(MarkedLearner):
         }
         memory["clock"][[MODE, LEFT]] = SAMPLE, 1
         super().__init__(
-            n_arms, memory, exploration=float(exploration), gap=float(gap), epsilon=float(epsilon),
-            floor=float(floor),
+            n_arms, memory, exploration=self.exploration, gap=self.gap, epsilon=self.epsilon,
+            floor=self.floor,
         )  # fmt: skip
+
+    @classmethod
+    def from_problem(
+        cls, bandit: Bandit, exploration: float | None = None, gap: float | None = None,
+        epsilon: float | None = None, floor: float | None = None,
+    ) -> AdaptiveSequencing:  # fmt: skip
+        spectral = min(map(additive_gap, bandit.arms))
+        reward = largest_reward(bandit)
+        if exploration is None:
+            exploration = 30 * reward**2 / (ROOT * spectral)
+        gap = gain_gap(bandit) if gap is None else gap
+        epsilon = gap**2 / 2 if epsilon is None else epsilon
+        if floor is None:
+            widths = (reward + 2) * max(bandit.n_states) * reward * largest_mass(bandit)
+            floor = 384 * widths**2 / (epsilon**2 * spectral)
+        return cls(bandit.n_arms, exploration, gap, epsilon, floor)
+
+    @staticmethod
+    def steps() -> Steps:
+        from restive._kernels import rivals_weak
+
+        return rivals_weak.learn_phase, rivals_weak.play_phase
 
     def ask(self) -> int:
         return int(self.memory["clock"][ARM])
@@ -171,43 +259,3 @@ def epoch_constant(bandit: Bandit) -> float:
     most = max(float(arm.rewards.sum()) for arm in bandit.arms)
     size, gap = max(bandit.n_states), min(map(additive_gap, bandit.arms))
     return (80 * most**2 * size**2 / ROOT + 10 * most**2) / gap
-
-
-def dsee(
-    bandit: Bandit, horizon: int | None, delta: float, rng: Seed, rate: float | None = None,
-    knowledge: Knowledge = "bounds",
-) -> Learner:  # fmt: skip
-    if knowledge == "none":
-        return DeterministicSequencing(bandit.n_arms, 1.0 if rate is None else rate, growth=1.0)
-    if rate is None:
-        rate = 4 * epoch_constant(bandit) / gain_gap(bandit) ** 2
-    return DeterministicSequencing(bandit.n_arms, rate)
-
-
-def rucb(
-    bandit: Bandit, horizon: int | None, delta: float, rng: Seed, rate: float | None = None,
-    exploration: float | None = None, knowledge: Knowledge = "bounds",
-) -> Learner:  # fmt: skip
-    none = knowledge == "none"
-    if exploration is None:
-        exploration = 1.0 if none else epoch_constant(bandit)
-    if rate is None:
-        rate = 1.0 if none else 4 * exploration / gain_gap(bandit) ** 2
-    return EpochUCB(bandit.n_arms, rate, exploration, float(none))
-
-
-def asr(
-    bandit: Bandit, horizon: int | None, delta: float, rng: Seed,
-    exploration: float | None = None, gap: float | None = None, epsilon: float | None = None,
-    floor: float | None = None,
-) -> Learner:  # fmt: skip
-    spectral = min(map(additive_gap, bandit.arms))
-    reward = largest_reward(bandit)
-    if exploration is None:
-        exploration = 30 * reward**2 / (ROOT * spectral)
-    gap = gain_gap(bandit) if gap is None else gap
-    epsilon = gap**2 / 2 if epsilon is None else epsilon
-    if floor is None:
-        widths = (reward + 2) * max(bandit.n_states) * reward * largest_mass(bandit)
-        floor = 384 * widths**2 / (epsilon**2 * spectral)
-    return AdaptiveSequencing(bandit.n_arms, exploration, gap, epsilon, floor)

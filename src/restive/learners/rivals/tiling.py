@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.base.checks import require, require_horizon
+from restive.base.checks import require_horizon
 from restive.base.errors import Fault, ProblemError
+from restive.learners.declaration import declare
 from restive.learners.rivals.committing import Committing
 from restive.learners.rivals.following import Follower, IndexTables, myopic_tables
 from restive.learners.storage import Snapshot
 from restive.mdp.representation import Representation
 from restive.model.bandit import Arm, Bandit
 
-__all__ = ["Tiling", "applicable", "best_waits", "build"]
+__all__ = ["Tiling", "best_waits"]
 
 Floats = NDArray[np.float64]
 
@@ -26,6 +27,10 @@ LONGEST_WAIT = 64
 NEVER_AGAIN = 0  # in place of a wait: the channel is not sensed any more
 GRID = 5  # points along each side of the confidence rectangle
 GROWTH = 1.1  # by which the samples grow between two looks at the rectangle
+REMEDY = (
+    "The tiling algorithm takes one two-state arm beside an arm of independent states, or "
+    "two-state arms that are all the same."
+)
 
 
 @dataclass(frozen=True)
@@ -42,12 +47,58 @@ class Channels:
     rest: float | None
 
 
+def _independent(arm: Arm) -> bool:
+    return bool(np.allclose(arm.transitions, arm.transitions[0], atol=1e-12))
+
+
+def channels_of(bandit: Bandit) -> Channels:
+    """The model that fits this bandit, or a ProblemError."""
+    arms = bandit.arms
+    for j, arm in enumerate(arms):
+        if arm.n_states != 2 and not (len(arms) == 2 and _independent(arm)):
+            message = f"{bandit.arm_name(j)} has {arm.n_states} states, not 2"
+            raise ProblemError([Fault(f"arms[{j}]", message, "", REMEDY)])
+    chains = [j for j, arm in enumerate(arms) if not _independent(arm)]
+    if len(arms) == 2 and len(chains) <= 1:
+        channel = chains[0] if chains else next(j for j in (0, 1) if arms[j].n_states <= 2)
+        if arms[channel].n_states == 2:
+            first, second = arms[channel].rewards.tolist()
+            return Channels(bandit.n_states, channel, (first, second), arms[1 - channel].gain)
+        raise ProblemError([Fault(f"arms[{channel}]", "no two-state arm", "", REMEDY)])
+    for j, arm in enumerate(arms[1:], 1):
+        same = np.array_equal(arm.transitions, arms[0].transitions)
+        if not same or not np.array_equal(arm.rewards, arms[0].rewards):
+            message = f"{bandit.arm_name(j)} differs from {bandit.arm_name(0)}"
+            raise ProblemError([Fault(f"arms[{j}]", message, "", REMEDY)])
+    if len(arms) == 1:
+        raise ProblemError([Fault("arms", "there is nothing to choose", "1 arm", REMEDY)])
+    first, second = arms[0].rewards.tolist()
+    return Channels(bandit.n_states, 0, (first, second), None)
+
+
+@declare(
+    "tiling",
+    "explore a two-state channel until one policy is clearly best (tiling algorithm)",
+    guarantee="single channel: regret against rho* of order log T inside a policy zone, "
+    "T^(2/3) log(T)^(1/3) uniformly; identical channels: against the myopic policy",
+    assumes="one two-state channel beside an arm of independent states, or identical two-state "
+    "channels",
+    told="the horizon and the rewards",
+    deviation=f"zones are told on a grid of {GRID} x {GRID} points and waits are at most "
+    f"{LONGEST_WAIT} or for ever; the rectangle is looked at when samples have grown by a tenth; "
+    "constants are guessed, the papers' text was not at hand",
+    cites=(
+        "Filippi, Cappe, Garivier: Optimally sensing a single channel without prior information: "
+        "the tiling algorithm and regret bounds, IEEE Journal of Selected Topics in Signal "
+        "Processing 5 (2011)",
+        "Filippi, Cappe, Garivier: Regret bounds for opportunistic channel access (2009)",
+    ),
+    refuse=channels_of,
+)
 class Tiling(Committing):
     """The tiling algorithm for two-state channels.
 
-    Filippi, Cappe, Garivier 2011: "Optimally sensing a single channel without prior information:
-    the tiling algorithm and regret bounds"; their report "Regret bounds for opportunistic channel
-    access" (2009) also treats identical channels. Each policy has a zone: the pairs
+    The report of 2009 also treats identical channels. Each policy has a zone: the pairs
     alpha = P(0,1), beta = P(1,1) for which it is optimal. The channel is sensed at every step until
     the confidence rectangle around the estimates lies in one zone, or is so small that it lies in
     a frontier zone; then that policy is followed to the end.
@@ -55,23 +106,12 @@ class Tiling(Committing):
     Single channel: one two-state arm beside an arm of independent states (resting, or a known
     side income). Policies: after a 0 sense again w_0 steps later, after a 1 w_1 steps later, or
     never. Identical channels: two zones, alpha < beta and alpha > beta, in both of which the
-    myopic policy is followed. Regret: against rho*, of order log T inside a zone and
-    T^(2/3) log(T)^(1/3) uniformly (single channel). Assumes: horizon and rewards known.
+    myopic policy is followed.
 
-    The papers' text could not be had: written from their abstracts and what is generally known of
-    them. Guessed: half-widths sqrt(log(T) / (6 N_s)), N_s transitions seen from s, and frontier
-    zones of half-width (log(T) / T)^(1/3): the pair that gives the bound above.
-
-    Deviation: a zone is told by the best policies on a grid of 5 x 5 points of the rectangle, waits
-    are at most 64 or for ever, and the rectangle is looked at when samples have grown by a tenth.
+    Written from the papers' abstracts and what is generally known of them. Guessed: half-widths
+    sqrt(log(T) / (6 N_s)), N_s transitions seen from s, and frontier zones of half-width
+    (log(T) / T)^(1/3): the pair that gives the uniform bound.
     """
-
-    name = "tiling"
-    guarantee = (
-        "Single channel: regret against rho* of order log T inside a policy zone, "
-        "T^(2/3) log(T)^(1/3) uniformly. Identical channels: against the myopic policy."
-    )
-    deviation = "Deviation: zones are told on a grid, and constants had to be guessed."
 
     def __init__(self, known: Channels, horizon: int) -> None:
         super().__init__(known.sizes)
@@ -80,6 +120,16 @@ class Tiling(Committing):
         self.frontier = (log(self.horizon) / self.horizon) ** (1 / 3)
         self._look_at = 2  # pulls of the channel at which the rectangle is looked at
         self._decided = False
+
+    @classmethod
+    def from_problem(cls, bandit: Bandit, horizon: int) -> Tiling:
+        return cls(channels_of(bandit), horizon)
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Tiling:
+        sizes, (first, second) = tuple(settings["sizes"]), settings["rewards"]
+        known = Channels(sizes, settings["channel"], (first, second), settings["rest"])
+        return cls(known, settings["horizon"])
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -189,52 +239,3 @@ def best_waits(
     found = np.stack(np.unravel_index(best, gains.shape[:2]), axis=1) + 1
     found[flat.max(axis=0) <= rest] = NEVER_AGAIN
     return np.asarray(found)
-
-
-def _independent(arm: Arm) -> bool:
-    return bool(np.allclose(arm.transitions, arm.transitions[0], atol=1e-12))
-
-
-def _channels(bandit: Bandit) -> Channels | Fault:
-    """The model that fits this bandit, or why there is none."""
-    arms = bandit.arms
-    remedy = "The tiling algorithm takes one two-state arm beside an arm of independent states, "
-    remedy += "or two-state arms that are all the same."
-    for j, arm in enumerate(arms):
-        if arm.n_states != 2 and not (len(arms) == 2 and _independent(arm)):
-            message = f"{bandit.arm_name(j)} has {arm.n_states} states, not 2"
-            return Fault(f"arms[{j}]", message, "", remedy)
-    chains = [j for j, arm in enumerate(arms) if not _independent(arm)]
-    if len(arms) == 2 and len(chains) <= 1:
-        channel = chains[0] if chains else next(j for j in (0, 1) if arms[j].n_states <= 2)
-        if arms[channel].n_states == 2:
-            first, second = arms[channel].rewards.tolist()
-            return Channels(bandit.n_states, channel, (first, second), arms[1 - channel].gain)
-        return Fault(f"arms[{channel}]", "no two-state arm", "", remedy)
-    for j, arm in enumerate(arms[1:], 1):
-        same = np.array_equal(arm.transitions, arms[0].transitions)
-        if not same or not np.array_equal(arm.rewards, arms[0].rewards):
-            message = f"{bandit.arm_name(j)} differs from {bandit.arm_name(0)}"
-            return Fault(f"arms[{j}]", message, "", remedy)
-    if len(arms) == 1:
-        return Fault("arms", "there is nothing to choose", "1 arm", remedy)
-    first, second = arms[0].rewards.tolist()
-    return Channels(bandit.n_states, 0, (first, second), None)
-
-
-def applicable(bandit: Bandit) -> str:
-    """Why the tiling algorithm is not defined for this bandit; empty if it is."""
-    found = _channels(bandit)
-    return found.message if isinstance(found, Fault) else ""
-
-
-def build(
-    bandit: Bandit, horizon: int | None, delta: float, rng: int | np.random.Generator
-) -> Tiling:
-    """Told what the paper takes as known: horizon, rewards, and which model it is."""
-    require(horizon is not None, "horizon", horizon, "This learner needs the number of steps.")
-    assert horizon is not None
-    found = _channels(bandit)
-    if isinstance(found, Fault):
-        raise ProblemError([found])
-    return Tiling(found, horizon)

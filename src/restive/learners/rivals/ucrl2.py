@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import Any
@@ -11,9 +12,11 @@ from numpy.typing import NDArray
 
 from restive.base.checks import require
 from restive.base.errors import TooLargeError
-from restive.learners.defaults import MAX_PAIRS
+from restive.base.options import Parameter
+from restive.learners.declaration import declare
 from restive.learners.episodes import EpisodicLearner
-from restive.learners.paper.inputs import Inputs
+from restive.learners.paper.inputs import MIXING_TIMES, Inputs
+from restive.learners.paper.restless import ARMS, TOLD
 from restive.learners.paper.rules import Counts, Optimism
 from restive.learners.replanning import ValuePlanner
 from restive.mdp.representation import Representation
@@ -22,44 +25,49 @@ from restive.model.bandit import Bandit
 from restive.policies.greedy import NEVER, Sight, one_just_seen
 from restive.policies.pairs import PairPolicy
 
-__all__ = ["UCRL2", "build", "pair_structure"]
+__all__ = ["UCRL2", "pair_structure"]
 
 Ints = NDArray[np.int64]
 
 
+@declare(
+    "ucrl2",
+    "UCRL2 on the information states, without colors",
+    guarantee="with probability 1 - delta regret against rho* of order D S sqrt(A T), S the number "
+    "of information states",
+    assumes=ARMS,
+    told=TOLD,
+    deviation="it is told which information states a pull can lead to, so that B is the largest "
+    "state space of an arm, which only helps it; radii are widened by eps for capped ages",
+    cites=(
+        "Jaksch, Ortner, Auer: Near-optimal regret bounds for reinforcement learning, Journal of "
+        "Machine Learning Research 11 (2010)",
+    ),
+    options=(
+        MIXING_TIMES,
+        Parameter("max_pairs", "int", ..., "most pairs of information state and arm", 1),
+    ),
+)
 class UCRL2(EpisodicLearner):
     """UCRL2 on the representation of Algorithm 2: every (information state, arm) learned by itself.
 
-    Jaksch, Ortner, Auer 2010: "Near-optimal regret bounds for reinforcement learning". Regret:
-    against rho*, of order D S sqrt(A T), S the number of information states. Needs the same inputs
-    as Algorithm 2: horizon, mixing times, state spaces and periods, from which come eps = 1/sqrt(T)
-    and the caps. Confidence sets are those of eqs (2) and (3) with one color a pair (Remark 3), so
-    it differs from Algorithm 2 in nothing but the colors. The sets are vacuous for long:
-    every law is open to a pair of fewer than about 14 B log(4 C t / delta) visits, so that with a
-    few hundred pairs regret may grow linearly well beyond T = 1e5.
-
-    Deviation: it is told which information states a pull can lead to, so that B is the largest
-    state space of an arm and not the number of information states; this only helps it.
-    Deviation: eps stays in the radii, since an aggregated state is none of an exact MDP.
+    Needs the same inputs as Algorithm 2: horizon, mixing times, state spaces and periods, from
+    which come eps = 1/sqrt(T) and the caps. Confidence sets are those of eqs (2) and (3) with one
+    color a pair (Remark 3), so it differs from Algorithm 2 in nothing but the colors. The sets are
+    vacuous for long: every law is open to a pair of fewer than about 14 B log(4 C t / delta)
+    visits, so that with a few hundred pairs regret may grow linearly well beyond T = 1e5.
     """
-
-    name = "ucrl2"
-    guarantee = (
-        "With probability 1 - delta the regret against rho* is of order D S sqrt(A T), S the "
-        "number of information states."
-    )
-    deviation = "Deviation: the possible successors of each pair are known."
 
     structure: StructuredMDP
 
     def __init__(
-        self, inputs: Inputs, rng: int | np.random.Generator = 0, max_pairs: int = MAX_PAIRS
+        self, inputs: Inputs, rng: int | np.random.Generator = 0, max_pairs: int = 20_000
     ) -> None:
         super().__init__(inputs.n_arms, inputs.sizes, rng)
         told = inputs.horizon, inputs.mixing_times, inputs.sizes, inputs.periods
         require(None not in told, "inputs", inputs, "Give horizon, mixing_times, sizes, periods.")
         assert inputs.sizes is not None
-        self.inputs = inputs
+        self.inputs, self.max_pairs = inputs, max_pairs
         only = inputs.round(1)
         self.rep = Representation(inputs.sizes, only.caps, inputs.lassos(inputs.sizes))
         _refuse_if_too_many(self.rep.n_states * self.n_arms, max_pairs)
@@ -68,9 +76,21 @@ class UCRL2(EpisodicLearner):
         self.counts = Counts.none(self.structure)
         self.planner = ValuePlanner(partial(PairPolicy, state=self._state))
 
+    @classmethod
+    def from_problem(
+        cls, bandit: Bandit, horizon: int, delta: float = 0.05, rng: int | np.random.Generator = 0,
+        mixing_times: int | Sequence[int] | None = None, max_pairs: int = 20_000,
+    ) -> UCRL2:  # fmt: skip
+        return cls(Inputs.of(bandit, horizon, delta, mixing_times=mixing_times), rng, max_pairs)
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> UCRL2:
+        inputs = {key: value for key, value in settings.items() if key != "max_pairs"}
+        return cls(Inputs.from_dict(inputs), max_pairs=settings["max_pairs"])
+
     @property
     def settings(self) -> dict[str, Any]:
-        return self.inputs.to_dict()
+        return {**self.inputs.to_dict(), "max_pairs": self.max_pairs}
 
     def _state(self, sight: Sight) -> int:
         """Number of the information state.
@@ -128,13 +148,3 @@ def pair_structure(rep: Representation) -> tuple[StructuredMDP, Ints, Ints]:
             successors[:, arm, outcome] = number[places]
     colors = np.arange(count * rep.n_arms).reshape(count, rep.n_arms)
     return StructuredMDP(colors, successors), np.tile(rep.sizes, count), number
-
-
-def build(
-    bandit: Bandit, horizon: int | None, delta: float, rng: int | np.random.Generator,
-    max_pairs: int = MAX_PAIRS, **options: Any,
-) -> UCRL2:  # fmt: skip
-    """Told what Algorithm 2 is told."""
-    from restive.learners.builders import restless_inputs
-
-    return UCRL2(restless_inputs(bandit, horizon, delta, **options), rng, max_pairs)

@@ -7,14 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
-from restive.learners.paper.restless import Method
+from restive.learners.declaration import declare
+from restive.learners.paper.inputs import MIXING_TIMES, unknown_options
+from restive.learners.paper.restless import ARMS, PAPER, TOLD, RestlessLearner
 from restive.learners.paper.rules import Evidence, Rule, pack_rows
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
 
-__all__ = ["TIED_OPTIMISM", "TiedOptimism", "TiedSets", "mixture_excess"]
+__all__ = ["TiedOptimism", "TiedSets", "TiedUCRL", "mixture_excess"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -29,6 +30,8 @@ def mixture_excess(counts: Floats) -> Floats:
     nonnegative martingale with mean 1, so by Ville's inequality with probability 1 - delta, at all
     times at once, N KL(p^, p) <= log(1/delta) + excess.
     """
+    from scipy.special import gammaln  # which takes a while to import
+
     size, total = counts.shape[-1], counts.sum(axis=-1)
     mixture = gammaln(0.5 * size) - gammaln(total + 0.5 * size)
     mixture = mixture + (gammaln(counts + 0.5) - gammaln(0.5)).sum(axis=-1)
@@ -131,15 +134,25 @@ class TiedOptimism(Rule):
         return np.asarray(visits + np.maximum(1, (self.growth * visits).astype(np.int64)))
 
 
-TIED_OPTIMISM = Method(
+@declare(
     "tied-ucrl",
-    "With probability 1 - delta the true model is in the set at all times; with probability "
-    "1 - 2 delta the regret against rho* is at most that of colored UCRL2 with these smaller radii "
-    "(docs/theory/tied-sets.md).",
-    TiedOptimism,
-    "Deviation: confidence sets that use P^n = P^m P^(n-m), the likelihood of all ages of a "
-    "two-state arm and pooled rewards, and shorter episodes, in place of eqs (2) and (3).",
+    "Algorithm 2 with confidence sets for P that bind all its powers",
+    guarantee="with probability 1 - delta the true model is in the sets at all times; with "
+    "probability 1 - 2 delta the regret against rho* is at most that of Algorithm 2 with these "
+    "smaller radii (docs/theory/tied-sets.md)",
+    assumes=ARMS,
+    told=f"{TOLD}, unless an option says that one is unknown",
+    deviation="from Algorithm 2: sets that use P^n = P^m P^(n-m), the likelihood of all ages of a "
+    "two-state arm and pooled rewards, and shorter episodes, in place of eqs (2) and (3)",
+    cites=(PAPER,),
+    options=(*unknown_options(False), MIXING_TIMES),
 )
+class TiedUCRL(RestlessLearner):
+    """Algorithm 2 with the sets of ``TiedOptimism``."""
+
+    @staticmethod
+    def rule_for(delta: float, epsilon: float) -> Rule:
+        return TiedOptimism(delta, epsilon)
 
 
 def direct_sets(counts: Floats, delta: Floats | float) -> tuple[Floats, Floats]:

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.base.errors import Fault, ProblemError
+from restive.base.options import Parameter
 from restive.learners.contract import require_arms
+from restive.learners.declaration import declare
 from restive.learners.episodes import EpisodicLearner
 from restive.learners.records import arrays_of, record_from
 from restive.learners.replanning import ValuePlanner
@@ -18,6 +20,7 @@ from restive.learners.storage import Snapshot, plain_label
 from restive.learners.tied.belief import Belief, PosteriorDraw, TiedSettings
 from restive.learners.tied.gaps import LONGEST_GAP, Gaps
 from restive.learners.tied.plan_size import require_plannable, sweeps_allowed
+from restive.learners.tied.posterior import ChainPosterior, RewardPosterior
 from restive.mdp.representation import Representation
 from restive.policies.greedy import NEVER, GreedyPolicy
 
@@ -27,6 +30,20 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+@declare(
+    "tied-sampling",
+    "posterior sampling with all ages of an arm tied to one matrix; told nothing",
+    guarantee="none proven; Bayesian: each episode's model is a draw, or a mean of a few, from the "
+    "posterior, which is exact for Dirichlet rows and normal rewards",
+    assumes="irreducible chains, rewards in [0, 1]",
+    told="the number of arms",
+    options=(
+        Parameter("growth", "float", ..., "longest episode, as a share of all steps before", 0),
+        Parameter("aggregation", "float", ..., "L1 distance at which ages are no longer told apart",
+                  0, 2, above=True),
+    ),
+    refuse=lambda bandit: require_plannable(bandit.n_states),  # now, not once it has seen them all
+)  # fmt: skip
 class TiedSampling(EpisodicLearner):
     """Thompson sampling on the information states, with P_j^n for every age n of arm j.
 
@@ -46,12 +63,6 @@ class TiedSampling(EpisodicLearner):
     1
     """
 
-    name = "tied-sampling"
-    guarantee = (
-        "None proven. Bayesian: each episode's model is a draw, or a mean of a few, from the "
-        "posterior, which is exact for chains with Dirichlet rows and normal rewards."
-    )
-
     rule: PosteriorDraw
 
     def __init__(
@@ -66,6 +77,20 @@ class TiedSampling(EpisodicLearner):
         self.planner = ValuePlanner(GreedyPolicy, self.rule.lay_out, sweeps_allowed, False)
         self.counts = Gaps.none(n_arms)
         self._make_room()
+
+    @classmethod
+    def from_problem(
+        cls, n_arms: int, rng: int | np.random.Generator = 0, growth: float = TiedSettings.growth,
+        aggregation: float = TiedSettings.aggregation,
+    ) -> TiedSampling:  # fmt: skip
+        return cls(n_arms, rng, TiedSettings(growth=growth, aggregation=aggregation))
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> TiedSampling:
+        rest = {key: value for key, value in settings.items() if key != "n_arms"}
+        rest["chains"] = ChainPosterior(**rest["chains"])
+        rest["rewards"] = RewardPosterior(**rest["rewards"])
+        return cls(settings["n_arms"], settings=TiedSettings(**rest))
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -1,0 +1,249 @@
+"""What a learner says of itself, once, at its class; listing, building and loading read it here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import import_module
+from inspect import Parameter as Argument
+from inspect import signature
+from pkgutil import walk_packages
+from threading import RLock
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from restive.base.errors import Fault, ProblemError, RestiveError
+from restive.base.options import Parameter
+
+if TYPE_CHECKING:
+    from restive.learners.contract import Learner
+    from restive.model.bandit import Bandit
+
+__all__ = ["DEFAULT", "LEARNERS", "Declaration", "declare"]
+
+L = TypeVar("L", bound="type[Learner]")
+
+DEFAULT = "tied-sampling"  # which plays if nobody is named
+PACKAGE = "restive.learners"
+ROOMS = {"tied": 0, "paper": 1, "rivals": 2}
+
+
+def any_bandit(bandit: Bandit) -> None:
+    """Refuses none."""
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """One learner: what it is and promises, what it takes, and how it is built and loaded.
+
+    A learner is built by its class method ``from_problem``, or its constructor if it has none. Of
+    n_arms, sizes, bandit, horizon, delta, rng and the options, it gets those that are parameters
+    there (or go to its ``**options``): what is not named is not told. It is loaded from its
+    ``settings``, by its class method ``from_settings`` or, if it has none, its constructor, whose
+    arguments but ``rng`` they then are.
+    """
+
+    name: str
+    description: str
+    guarantee: str  # which regret is bounded, and under which assumptions
+    assumes: str  # of the problem
+    told: str  # about the problem, beforehand
+    learner: type[Learner]
+    deviation: str = ""  # from its paper, if there is one
+    cites: tuple[str, ...] = ()
+    options: tuple[Parameter, ...] = ()
+    refuse: Callable[[Bandit], object] = any_bandit  # raises for a bandit it is not made for
+    yardstick: bool = False  # knows the truth, or a part of it that no learner could be told
+    several_pulls: bool = False  # whether it can choose several arms a step
+
+    @property
+    def builder(self) -> Callable[..., Learner]:
+        maker: Callable[..., Learner] = getattr(self.learner, "from_problem", self.learner)
+        return maker
+
+    @cached_property
+    def takes(self) -> Mapping[str, Argument]:
+        """The builder's parameters by name."""
+        return signature(self.builder).parameters
+
+    @property
+    def needs_bandit(self) -> bool:
+        """Whether it is told more of the arms than how many there are."""
+        return not self.takes.keys().isdisjoint({"bandit", "sizes"})
+
+    @property
+    def needs_horizon(self) -> bool:
+        """Whether it cannot be built without a horizon, whatever its options."""
+        return "horizon" in self.takes and self.takes["horizon"].default is Argument.empty
+
+    def why_not(self, bandit: Bandit) -> str | None:
+        """Why it is not made for this bandit; None if it is."""
+        try:
+            self.refuse(bandit)
+        except ProblemError as error:
+            return "; ".join(fault.message for fault in error.faults)
+        except RestiveError as error:
+            return str(error)
+        return None
+
+    def option_faults(self, options: Mapping[str, Any]) -> list[Fault]:
+        """Everything wrong with these options."""
+        known = {option.name: option for option in self.options}
+        faults = []
+        for key, value in options.items():
+            if key in known:
+                faults += known[key].check(value)
+                continue
+            remedy = f"Its options are {', '.join(known)}." if known else "It has no options."
+            faults.append(Fault(key, f"{self.name} has no such option", repr(value)[:80], remedy))
+        return faults
+
+    def build(self, problem: Bandit | int, **given: Any) -> Learner:
+        """For a bandit, or a number of arms; ``given``: horizon, delta, rng and options."""
+        inputs = {option.name: option.default for option in self.options}
+        inputs |= self._of_problem(problem) | given
+        if inputs.get("horizon") is None and self.needs_horizon:
+            remedy = "Give the number of steps."
+            raise ProblemError([Fault("horizon", "needed by this learner", "None", remedy)])
+        names = set(self.takes)
+        if any(argument.kind is Argument.VAR_KEYWORD for argument in self.takes.values()):
+            names |= {option.name for option in self.options}
+        return self.builder(**{name: inputs[name] for name in inputs if name in names})
+
+    def rebuild(self, settings: Mapping[str, Any]) -> Learner:
+        """The learner that had these settings, as it was before its first step."""
+        decode = getattr(self.learner, "from_settings", None)
+        if decode is not None:
+            learner: Learner = decode(settings)
+            return learner
+        arguments = dict(settings)
+        if "bandit" in arguments:
+            from restive.learners.storage import decode_bandit
+
+            arguments["bandit"] = decode_bandit(arguments["bandit"])
+        return self.learner(**arguments)
+
+    def settings(self, learner: Learner) -> dict[str, Any]:
+        """The constructor's arguments but ``rng``, from attributes of the same names, for JSON."""
+        from restive.learners.storage import encode_argument
+
+        names = (name for name in signature(self.learner).parameters if name != "rng")
+        return {name: encode_argument(getattr(learner, name)) for name in names}
+
+    def _of_problem(self, problem: Bandit | int) -> dict[str, Any]:
+        from restive.learners.contract import require_arms
+        from restive.model.bandit import Bandit
+
+        if not isinstance(problem, Bandit):
+            require_arms(problem)
+            if self.needs_bandit:
+                remedy = f"Give the bandit: the learner is told {self.told}."
+                message = f"{self.name} needs more than the number of arms"
+                raise ProblemError([Fault("problem", message, str(problem), remedy)])
+            return {"n_arms": problem}
+        self.refuse(problem)
+        return {"n_arms": problem.n_arms, "sizes": problem.n_states, "bandit": problem}
+
+
+def declare(
+    name: str, description: str, *, options: Sequence[Parameter] = (), **words: Any
+) -> Callable[[L], L]:
+    """Declare a learner's class; the keywords are the fields of ``Declaration``.
+
+    An option whose default is ``...`` has the one that the builder's signature gives it.
+
+    >>> from restive.learners import Learner
+    >>> @declare("first", "pulls the first arm", guarantee="none", assumes="nothing",
+    ...          told="the number of arms")
+    ... class First(Learner):
+    ...     def __init__(self, n_arms: int) -> None:
+    ...         self.n_arms = n_arms
+    >>> LEARNERS["first"].needs_bandit
+    False
+    >>> LEARNERS.forget("first")
+    """
+
+    def register(learner: L) -> L:
+        plain = Declaration(name, description, learner=learner, **words)
+        known = tuple(_completed(option, plain.takes) for option in options)
+        LEARNERS.add(replace(plain, options=known))
+        return learner
+
+    return register
+
+
+def _completed(option: Parameter, takes: Mapping[str, Argument]) -> Parameter:
+    if option.default is not ...:
+        return option
+    return replace(option, default=takes[option.name].default)
+
+
+class Registry(Mapping[str, Declaration]):
+    """Declarations by name, the default first; restive's own modules are imported on first use."""
+
+    def __init__(self) -> None:
+        self._declared: dict[str, Declaration] = {}
+        self._complete = False
+        self._lock = RLock()
+
+    def add(self, entry: Declaration) -> None:
+        """Enter a declaration; a class may come again, as when a notebook's cell is rerun."""
+        kind = entry.learner
+        if not kind.__module__.startswith(f"{PACKAGE}."):
+            self._discover()  # a name that restive has itself is taken
+        old = self._declared.get(entry.name)
+        if old is not None and _place(old.learner) != _place(kind):
+            remedy = f"Choose another name: {'.'.join(_place(old.learner))} has this one."
+            raise ProblemError([Fault("name", "declared already", entry.name, remedy)])
+        kind.name, kind.guarantee, kind.deviation = entry.name, entry.guarantee, entry.deviation
+        kind.declaration = entry
+        self._declared[entry.name] = entry
+
+    def forget(self, name: str) -> None:
+        """Take a declaration out again."""
+        del self._declared[name]
+
+    def find(self, name: str, path: str = "learner") -> Declaration:
+        """The declaration of this name, or an error that names the closest one."""
+        if name in self:
+            return self[name]
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, list(self), n=1)
+        guess = f"Did you mean {close[0]}? " if close else ""
+        remedy = f"{guess}Learners are {', '.join(self)}."
+        raise ProblemError([Fault(path, "no such learner", name, remedy)])
+
+    def __getitem__(self, name: str) -> Declaration:
+        self._discover()
+        return self._declared[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The default, restive's own, rivals, the user's own, yardsticks."""
+        self._discover()
+        return iter(sorted(self._declared, key=self._rank))
+
+    def _rank(self, name: str) -> tuple[Any, ...]:
+        entry = self._declared[name]
+        module = entry.learner.__module__
+        room = module.removeprefix(f"{PACKAGE}.").partition(".")[0]
+        return name != DEFAULT, entry.yardstick, ROOMS.get(room, len(ROOMS)), module
+
+    def __len__(self) -> int:
+        self._discover()
+        return len(self._declared)
+
+    def _discover(self) -> None:
+        if self._complete:
+            return
+        with self._lock:
+            for module in walk_packages(import_module(PACKAGE).__path__, f"{PACKAGE}."):
+                import_module(module.name)
+            self._complete = True
+
+
+LEARNERS = Registry()
+
+
+def _place(kind: type) -> tuple[str, str]:
+    return kind.__module__, kind.__qualname__
