@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Union
 from restive.base.errors import Fault, ProblemError
 from restive.base.words import shown
 from restive.experiments import user_modules
-from restive.learners import LEARNERS, make_learner
+from restive.learners import LEARNERS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,11 +27,12 @@ __all__ = ["Learners", "Participant", "participants_from"]
 class Participant:
     """A learner in an experiment.
 
-    name: one of ``restive learners``, or "module:function" for a learner of your own. maker: a
-    class, a function or a learner instead of a name; each run gets a learner of its own. Makers
-    are told what they ask for by name: bandit, n_arms, horizon, delta, rng; or by position
-    (bandit, horizon, delta, rng). folders: where its module is looked for before everything else;
-    the current folder, if none are given.
+    name: one of ``restive learners`` or that you declared, or "module:function" for a learner of
+    your own. maker: a class, a function or a learner instead of a name; each run gets a learner of
+    its own. Declared classes are built by their declaration; others are told what they ask for by
+    name: bandit, n_arms, horizon, delta, rng; or by position (bandit, horizon, delta, rng).
+    folders: where its module is looked for before everything else; the current folder, if none
+    are given. module: that declares it, if restive does not; a process that runs a cell imports it.
     """
 
     name: str
@@ -39,10 +40,12 @@ class Participant:
     options: Mapping[str, Any] = field(default_factory=dict)
     folders: Sequence[str | Path] = field(default=(), repr=False, compare=False)
     maker: Any = field(default=None, repr=False, compare=False)
+    module: str = field(default="", repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or self.name)
         object.__setattr__(self, "options", dict(self.options))
+        object.__setattr__(self, "module", self.module or _declared_in(self.name))
         folders = user_modules.absolute(self.folders) if self.own else ()
         object.__setattr__(self, "folders", folders)
 
@@ -59,8 +62,8 @@ class Participant:
 
     @property
     def own(self) -> bool:
-        """Whether it is the user's own and not one of ``restive learners``."""
-        return ":" in self.name
+        """Whether it is the user's own and not one that comes with restive."""
+        return bool(self.module)
 
     def importing(self) -> AbstractContextManager[None]:
         """Its module finds what lies beside it while this is open."""
@@ -69,11 +72,16 @@ class Participant:
     def build(
         self, bandit: Bandit, horizon: int, delta: float, rng: np.random.Generator
     ) -> Learner:
-        if not self.own:
-            return make_learner(self.name, bandit, horizon, delta, rng, **self.options)
+        if ":" not in self.name:
+            if self.own and self.name not in LEARNERS:  # a process that has not imported it yet
+                user_modules.load(self.module, self.folders)
+            return LEARNERS.find(self.name).build(bandit, horizon, delta, rng, **self.options)
         maker = self.maker
         if maker is None:
             maker = user_modules.find(self.name, self.folders)
+        declaration = getattr(maker, "declaration", None)
+        if isinstance(maker, type) and declaration is not None:
+            return declaration.build(bandit, horizon, delta, rng, **self.options)  # type: ignore[no-any-return]
         told = {
             "bandit": bandit, "n_arms": bandit.n_arms, "horizon": horizon, "delta": delta,
             "rng": rng,
@@ -83,7 +91,7 @@ class Participant:
 
     def faults(self) -> list[Fault]:
         """Everything wrong with its name and its options."""
-        if self.own:
+        if ":" in self.name:
             return self._own_faults()
         try:
             entry = LEARNERS.find(self.name, "name")
@@ -114,8 +122,17 @@ class Participant:
         """For JSON; a learner of the user's own has the hash of its source with it."""
         content = {"name": self.name, "label": self.label, "options": dict(self.options)}
         if self.own:
-            content["sha256"] = user_modules.source_hash(self.name, self.folders, self.maker)
+            content["sha256"] = user_modules.source_hash(self.module, self.folders, self.maker)
         return content
+
+
+def _declared_in(name: str) -> str:
+    """The module of a learner that restive does not bring; empty for its own and unknown ones."""
+    module, colon, _ = name.partition(":")
+    if colon or name not in LEARNERS:
+        return module if colon else ""
+    entry = LEARNERS[name]
+    return "" if entry.built_in else entry.learner.__module__
 
 
 Maker = Callable[..., Any]

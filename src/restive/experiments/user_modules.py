@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 from uuid import uuid4
 
-__all__ = ["absolute", "call", "can_make", "find", "name_of", "searched", "source_hash"]
+__all__ = ["absolute", "call", "can_make", "find", "load", "name_of", "searched", "source_hash"]
 
 Folders = Sequence[str | Path]
 POSITIONAL = ("bandit", "horizon", "delta", "rng")
@@ -80,14 +80,14 @@ def call(maker: Any, told: Mapping[str, Any], options: Mapping[str, Any]) -> Any
 def find(name: str, folders: Folders) -> Any:
     """What "module:name" names."""
     module, _, path = name.partition(":")
-    place: Any = _module(module, folders)
+    place: Any = load(module, folders)
     for part in path.split("."):
         place = getattr(place, part)
     return place
 
 
-def source_hash(name: str, folders: Folders, maker: Any = None) -> str:
-    """Of the source of the maker, or of the file that its module stands in.
+def source_hash(module: str, folders: Folders, maker: Any = None) -> str:
+    """Of the source of the maker, or of the file that the module stands in.
 
     Where no source can be read, as for a built-in or a function made by another, it is a word that
     no other process has: such runs are not taken up again later.
@@ -98,11 +98,11 @@ def source_hash(name: str, folders: Folders, maker: Any = None) -> str:
             return sha256(inspect.getsource(kind).encode()).hexdigest()
         except (OSError, TypeError):
             return SESSION
-    file = getattr(_module(name.partition(":")[0], folders), "__file__", None)
+    file = getattr(load(module, folders), "__file__", None)
     return sha256(Path(file).read_bytes()).hexdigest() if file else SESSION
 
 
-def _module(name: str, folders: Folders) -> ModuleType:
+def load(name: str, folders: Folders) -> ModuleType:
     """The module, and not one of the same name from the folder of another experiment."""
     importlib.invalidate_caches()  # the file may be new
     first = name.partition(".")[0]

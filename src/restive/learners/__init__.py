@@ -70,10 +70,7 @@ def make_learner(
     >>> make_learner("ucb1", 3).n_arms
     3
     """
-    entry = LEARNERS.find(name)
-    if faults := entry.option_faults(options):
-        raise ProblemError(faults)
-    return entry.build(problem, horizon=horizon, delta=delta, rng=rng, **options)
+    return LEARNERS.find(name).build(problem, horizon, delta, rng, **options)
 
 
 def load_learner(path: str | Path) -> Learner:

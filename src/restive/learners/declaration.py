@@ -16,6 +16,8 @@ from restive.base.errors import Fault, ProblemError, RestiveError
 from restive.base.options import Parameter
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from restive.learners.contract import Learner
     from restive.model.bandit import Bandit
 
@@ -37,10 +39,10 @@ class Declaration:
     """One learner: what it is and promises, what it takes, and how it is built and loaded.
 
     A learner is built by its class method ``from_problem``, or its constructor if it has none. Of
-    n_arms, sizes, bandit, horizon, delta, rng and the options, it gets those that are parameters
-    there (or go to its ``**options``): what is not named is not told. It is loaded from its
-    ``settings``, by its class method ``from_settings`` or, if it has none, its constructor, whose
-    arguments but ``rng`` they then are.
+    n_arms, sizes, bandit, problem (a bandit or the number of arms), horizon, delta, rng and the
+    options, it gets those that are parameters there (or go to its ``**options``): what is not named
+    is not told. It is loaded from its ``settings``, by its class method ``from_settings`` or, if it
+    has none, its constructor, whose arguments but ``rng`` they then are.
     """
 
     name: str
@@ -65,6 +67,16 @@ class Declaration:
     def takes(self) -> Mapping[str, Argument]:
         """The builder's parameters by name."""
         return signature(self.builder).parameters
+
+    @property
+    def takes_any(self) -> bool:
+        """Whether options may go to the builder's ``**options``."""
+        return any(argument.kind is Argument.VAR_KEYWORD for argument in self.takes.values())
+
+    @property
+    def built_in(self) -> bool:
+        """Whether it comes with restive."""
+        return self.learner.__module__.startswith(f"{PACKAGE}.")
 
     @property
     def needs_bandit(self) -> bool:
@@ -98,17 +110,21 @@ class Declaration:
             faults.append(Fault(key, f"{self.name} has no such option", repr(value)[:80], remedy))
         return faults
 
-    def build(self, problem: Bandit | int, **given: Any) -> Learner:
-        """For a bandit, or a number of arms; ``given``: horizon, delta, rng and options."""
-        inputs = {option.name: option.default for option in self.options}
-        inputs |= self._of_problem(problem) | given
-        if inputs.get("horizon") is None and self.needs_horizon:
+    def build(
+        self, problem: Bandit | int, horizon: int | None = None, delta: float = 0.05,
+        rng: int | np.random.Generator = 0, **options: Any,
+    ) -> Learner:  # fmt: skip
+        """The learner for a bandit, or a number of arms."""
+        faults = self.option_faults(options)
+        if horizon is None and self.needs_horizon:
             remedy = "Give the number of steps."
-            raise ProblemError([Fault("horizon", "needed by this learner", "None", remedy)])
-        names = set(self.takes)
-        if any(argument.kind is Argument.VAR_KEYWORD for argument in self.takes.values()):
-            names |= {option.name for option in self.options}
-        return self.builder(**{name: inputs[name] for name in inputs if name in names})
+            faults.append(Fault("horizon", "needed by this learner", "None", remedy))
+        if faults:
+            raise ProblemError(faults)
+        chosen = {option.name: option.default for option in self.options} | options
+        inputs = self._of_problem(problem) | {"horizon": horizon, "delta": delta, "rng": rng}
+        told = {name: value for name, value in inputs.items() if name in self.takes}
+        return self.builder(**told, **chosen)
 
     def rebuild(self, settings: Mapping[str, Any]) -> Learner:
         """The learner that had these settings, as it was before its first step."""
@@ -140,9 +156,10 @@ class Declaration:
                 remedy = f"Give the bandit: the learner is told {self.told}."
                 message = f"{self.name} needs more than the number of arms"
                 raise ProblemError([Fault("problem", message, str(problem), remedy)])
-            return {"n_arms": problem}
+            return {"n_arms": problem, "problem": problem}
         self.refuse(problem)
-        return {"n_arms": problem.n_arms, "sizes": problem.n_states, "bandit": problem}
+        return {"n_arms": problem.n_arms, "sizes": problem.n_states, "bandit": problem,
+                "problem": problem}  # fmt: skip
 
 
 def declare(
@@ -165,17 +182,22 @@ def declare(
 
     def register(learner: L) -> L:
         plain = Declaration(name, description, learner=learner, **words)
-        known = tuple(_completed(option, plain.takes) for option in options)
+        known = tuple(_completed(option, plain) for option in options)
         LEARNERS.add(replace(plain, options=known))
         return learner
 
     return register
 
 
-def _completed(option: Parameter, takes: Mapping[str, Argument]) -> Parameter:
-    if option.default is not ...:
-        return option
-    return replace(option, default=takes[option.name].default)
+def _completed(option: Parameter, entry: Declaration) -> Parameter:
+    """The option with its default, once the builder is known to take it."""
+    argument = entry.takes.get(option.name)
+    if argument is not None and option.default is ...:
+        return replace(option, default=argument.default)
+    if argument is None and not entry.takes_any:
+        words = f"{entry.builder.__qualname__} has no such parameter"
+        raise ProblemError([Fault(option.name, words, entry.name, "Add it, or do not declare it.")])
+    return option
 
 
 class Registry(Mapping[str, Declaration]):
@@ -189,7 +211,7 @@ class Registry(Mapping[str, Declaration]):
     def add(self, entry: Declaration) -> None:
         """Enter a declaration; a class may come again, as when a notebook's cell is rerun."""
         kind = entry.learner
-        if not kind.__module__.startswith(f"{PACKAGE}."):
+        if not entry.built_in:
             self._discover()  # a name that restive has itself is taken
         old = self._declared.get(entry.name)
         if old is not None and _place(old.learner) != _place(kind):

@@ -81,26 +81,36 @@ class Inputs:
 
     @classmethod
     def of(
-        cls, bandit: Bandit, horizon: int | None, delta: float = 0.05, *,
+        cls, problem: Bandit | int, horizon: int | None, delta: float = 0.05, *,
         unknown_horizon: bool = False, unknown_mixing: bool = False, unknown_states: bool = False,
         unknown_periods: bool = False, mixing_times: int | Sequence[int] | None = None,
         keep_samples: bool = False,
     ) -> Inputs:  # fmt: skip
-        """What a learner may know of this bandit: everything but what is unknown."""
+        """What a learner may know of a bandit: everything but what is unknown.
+
+        problem: the number of arms will do where nothing else of them is known.
+        """
+        arms = problem.arms if isinstance(problem, Bandit) else ()
+        n_arms = problem.n_arms if isinstance(problem, Bandit) else problem
+        told = unknown_mixing or mixing_times is not None
+        if not arms and not (told and unknown_states and unknown_periods):
+            remedy = "Give the bandit, or set unknown_mixing, unknown_states and unknown_periods."
+            message = "this learner needs more than the number of arms"
+            raise ProblemError([Fault("problem", message, str(problem), remedy)])
         if horizon is None and not unknown_horizon:
             remedy = "Give the number of steps, or set unknown_horizon."
             raise ProblemError([Fault("horizon", "needed by this learner", "None", remedy)])
-        times = None
-        if not unknown_mixing:
-            own = [arm.mixing_time() for arm in bandit.arms]
-            times = own if mixing_times is None else spread("mixing_times", mixing_times, len(own))
+        if mixing_times is None:
+            times = [] if unknown_mixing else [arm.mixing_time() for arm in arms]
+        else:
+            times = spread("mixing_times", mixing_times, n_arms)
         return cls(
-            bandit.n_arms,
+            n_arms,
             delta,
             None if unknown_horizon else horizon,
-            None if times is None else tuple(times),
-            None if unknown_states else bandit.n_states,
-            None if unknown_periods else tuple(arm.period for arm in bandit.arms),
+            None if unknown_mixing else tuple(times),
+            None if unknown_states else tuple(arm.n_states for arm in arms),
+            None if unknown_periods else tuple(arm.period for arm in arms),
             keep_samples,
         )
 

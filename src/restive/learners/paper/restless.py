@@ -85,10 +85,10 @@ class RestlessLearner(EpisodicLearner):
 
     @classmethod
     def from_problem(
-        cls, bandit: Bandit, horizon: int | None = None, delta: float = 0.05,
+        cls, problem: Bandit | int, horizon: int | None = None, delta: float = 0.05,
         rng: int | np.random.Generator = 0, **options: Any,
     ) -> Self:  # fmt: skip
-        inputs = Inputs.of(bandit, horizon, delta, keep_samples=cls.keeps_samples, **options)
+        inputs = Inputs.of(problem, horizon, delta, keep_samples=cls.keeps_samples, **options)
         return cls(inputs, rng=rng)
 
     @classmethod
