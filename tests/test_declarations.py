@@ -16,8 +16,10 @@ from restive.base.options import Parameter
 from restive.cli import app
 from restive.experiments import compare
 from restive.learners import LEARNERS, Learner, check_learner, declare, load_learner, make_learner
+from restive.learners.paper.colored_ucrl2 import ColoredUCRL2
 from restive.learners.rivals.index import UCB1
 from restive.learners.storage import pack
+from restive.mdp.structured import StructuredMDP
 from restive.model.bandit import Arm, Bandit
 from restive.model.files import dump_problem
 from restive.planning import plan
@@ -76,6 +78,22 @@ def test_a_plan_with_caps_of_its_own_is_loaded_with_them(tmp_path):
     learner.save(tmp_path / "plan.zip")
     loaded = load_learner(tmp_path / "plan.zip")
     np.testing.assert_array_equal(loaded.plan.values, learner.plan.values)
+
+
+def test_learners_of_other_mdps_are_loaded_too(tmp_path):
+    mdp, truth = StructuredMDP.plain(np.full((3, 2, 3), 1 / 3), np.full((3, 2), 0.5))
+    known = np.arange(mdp.n_colors) < 2
+    plain = {"delta": 0.1, "rng": 3}
+    for options in (plain, {**plain, "known": known, "parameters": truth, "start": 1}):
+        learner = ColoredUCRL2(mdp, **options)
+        for step in range(40):
+            learner.tell(learner.ask(), step % 3, 0.25)
+        learner.save(tmp_path / "mdp.zip")
+        loaded = load_learner(tmp_path / "mdp.zip")
+        assert pack(*loaded.snapshot()) == pack(*learner.snapshot())
+        assert loaded.ask() == learner.ask()
+    assert "colored-ucrl2-mdp" not in LEARNERS
+    assert "colored-ucrl2-mdp" not in list(LEARNERS)
 
 
 @pytest.mark.parametrize("name", LEARNERS)

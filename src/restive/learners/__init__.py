@@ -79,9 +79,10 @@ def load_learner(path: str | Path) -> Learner:
 
     state, arrays = read_snapshot(path)
     name = str(state.get("name"))
-    if name not in LEARNERS:
+    entry = LEARNERS.declared().get(name)
+    if entry is None:
         remedy = "Import the module that declares it, or build it as before and call its load()."
         raise ProblemError([Fault(f"{path}.name", "no such learner", name, remedy)])
-    learner = LEARNERS[name].rebuild(state.get("settings", {}))
+    learner = entry.rebuild(state.get("settings", {}))
     learner.restore(state, arrays)
     return learner

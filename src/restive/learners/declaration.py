@@ -57,6 +57,7 @@ class Declaration:
     refuse: Callable[[Bandit], object] = any_bandit  # raises for a bandit it is not made for
     yardstick: bool = False  # knows the truth, or a part of it that no learner could be told
     several_pulls: bool = False  # whether it can choose several arms a step
+    for_bandits: bool = True  # others, for MDPs, are loaded but neither listed nor built by name
 
     @property
     def builder(self) -> Callable[..., Learner]:
@@ -236,14 +237,21 @@ class Registry(Mapping[str, Declaration]):
         remedy = f"{guess}Learners are {', '.join(self)}."
         raise ProblemError([Fault(path, "no such learner", name, remedy)])
 
-    def __getitem__(self, name: str) -> Declaration:
+    def declared(self) -> Mapping[str, Declaration]:
+        """All declarations, of learners that are not for bandits too."""
         self._discover()
-        return self._declared[name]
+        return self._declared
+
+    def __getitem__(self, name: str) -> Declaration:
+        entry = self.declared()[name]
+        if not entry.for_bandits:
+            raise KeyError(name)
+        return entry
 
     def __iter__(self) -> Iterator[str]:
         """The default, restive's own, rivals, the user's own, yardsticks."""
-        self._discover()
-        return iter(sorted(self._declared, key=self._rank))
+        names = (name for name, entry in self.declared().items() if entry.for_bandits)
+        return iter(sorted(names, key=self._rank))
 
     def _rank(self, name: str) -> tuple[Any, ...]:
         entry = self._declared[name]
@@ -252,8 +260,7 @@ class Registry(Mapping[str, Declaration]):
         return name != DEFAULT, entry.yardstick, ROOMS.get(room, len(ROOMS)), module
 
     def __len__(self) -> int:
-        self._discover()
-        return len(self._declared)
+        return len(list(iter(self)))
 
     def _discover(self) -> None:
         if self._complete:

@@ -12,9 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from restive.base.checks import require, require_delta
 from restive.base.errors import Fault, ProblemError
 from restive.learners.contract import Learner, Walk
+from restive.learners.declaration import declare
 from restive.learners.episodes import EpisodicLearner
 from restive.learners.paper.rules import Counts, Optimism, Rule
 from restive.learners.replanning import ValuePlanner
+from restive.learners.storage import encode_argument
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.policies.greedy import Sight
 from restive.policies.pairs import PairPolicy
@@ -114,6 +116,16 @@ class StructuredLearner(EpisodicLearner):
         return int(self.mdp.colors[self.state, arm])
 
 
+@declare(
+    "colored-ucrl2-mdp",
+    "colored UCRL2 (Algorithm 1) on an eps-structured MDP",
+    guarantee="with probability 1 - delta regret against the optimal gain after T steps of at most "
+    "42 D_eps sqrt(B C_U T log(T/delta)) + eps (D_eps + 2) T (Theorem 4)",
+    assumes="an eps-structured MDP, rewards in [0, 1]",
+    told="the structure and eps, and the parameters of known colors",
+    cites=("Ortner, Ryabko, Auer, Munos: Regret bounds for restless Markov bandits, ALT 2012",),
+    for_bandits=False,
+)
 class ColoredUCRL2(StructuredLearner):
     """Colored UCRL2 (Algorithm 1), with known pairs as in Theorem 4.
 
@@ -130,12 +142,6 @@ class ColoredUCRL2(StructuredLearner):
     0
     """
 
-    name = "colored-ucrl2-mdp"
-    guarantee = (
-        "With probability 1 - delta the regret against the optimal gain after T steps is at most "
-        "42 D_eps sqrt(B C_U T log(T/delta)) + eps (D_eps + 2) T (Theorem 4)."
-    )
-
     def __init__(
         self, mdp: StructuredMDP, *, delta: float = 0.05, epsilon: float = 0.0,
         max_support: int | None = None, known: ArrayLike | None = None,
@@ -151,14 +157,28 @@ class ColoredUCRL2(StructuredLearner):
             require(mask.shape == (mdp.n_colors,), "known", mask.shape,
                     f"Give {mdp.n_colors} truth values, one per color.")  # fmt: skip
         self.delta, self.epsilon = delta, epsilon
-        self.known = np.zeros(mdp.n_colors, dtype=bool) if mask is None else mask
+        self.max_support, self.known, self.parameters = max_support, mask, parameters
         rule = Optimism(delta, epsilon, max_support, mask, parameters)
         super().__init__(mdp, rule, start=start, supports=supports, rng=rng)
 
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> ColoredUCRL2:
+        rest = dict(settings)
+        mdp = StructuredMDP(*(np.array(rest.pop(name)) for name in ("colors", "successors")))
+        if rest["parameters"] is not None:
+            rest["parameters"] = Parameters(*map(np.array, rest["parameters"]))
+        return cls(mdp, **rest)
+
     @property
     def settings(self) -> dict[str, Any]:
-        known = np.flatnonzero(self.known).tolist()
-        return {**super().settings, "delta": self.delta, "epsilon": self.epsilon, "known": known}
+        truth = self.parameters
+        parts = {
+            "colors": self.mdp.colors, "successors": self.mdp.successors, "delta": self.delta,
+            "epsilon": self.epsilon, "max_support": self.max_support, "known": self.known,
+            "parameters": None if truth is None else [truth.rewards, truth.probabilities],
+            "start": self.start, "supports": self.engine.supports,
+        }  # fmt: skip
+        return {name: encode_argument(part) for name, part in parts.items()}
 
 
 def _checked_supports(mdp: StructuredMDP, supports: ArrayLike | None) -> Ints:
