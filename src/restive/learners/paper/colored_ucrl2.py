@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -176,7 +176,7 @@ class ColoredUCRL2(StructuredLearner):
             "colors": self.mdp.colors, "successors": self.mdp.successors, "delta": self.delta,
             "epsilon": self.epsilon, "max_support": self.max_support, "known": self.known,
             "parameters": None if truth is None else [truth.rewards, truth.probabilities],
-            "start": self.start, "supports": self.engine.supports,
+            "start": self.start, "supports": self.supports,
         }  # fmt: skip
         return {name: encode_argument(part) for name, part in parts.items()}
 

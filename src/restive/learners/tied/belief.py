@@ -8,7 +8,6 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.learners import defaults
 from restive.learners.paper.rules import Evidence, Rule, pack_rows
 from restive.learners.tied.gaps import Gaps
 from restive.learners.tied.plan_size import CAPS, fits, fitted, fitting_sizes, shortest_episode
@@ -38,8 +37,8 @@ class TiedSettings:
     rewards: RewardPosterior = field(default_factory=RewardPosterior)
     draws: int = 3  # an arm's matrix is the mean of so many draws
     enough: float = 20.0  # if it was pulled more often than this for each state
-    growth: float = defaults.GROWTH  # an episode may be this part of all steps before it
-    aggregation: float = defaults.AGGREGATION  # L1 distance at which ages are told apart no longer
+    growth: float = 0.02  # an episode may be this part of all steps before it
+    aggregation: float = 0.02  # L1 distance at which ages are told apart no longer
     fewest_states: int = 20_000  # information states that may always be planned on
     states_per_step: float = 200.0  # and this many more for every step an episode may last
     unseen: float = 1.0  # how long to reckon with states never seen, in log(t) per known state
