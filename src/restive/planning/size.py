@@ -26,7 +26,7 @@ HOPELESS = 30.0  # seconds; what cannot be held anyway and takes longer to try i
 SMALL_PRODUCTS = 20_000_000  # of a plan made in NumPy: some .1 s, less than importing the compiler
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Forecast:
     """Size of a representation before anything is allocated; time is an order of magnitude."""
 
@@ -40,6 +40,11 @@ class Forecast:
     @property
     def fits(self) -> bool:
         return self.bytes <= self.memory
+
+    def __repr__(self) -> str:
+        size = f"{self.states:.4g} information states, {_memory_text(self.bytes)}"
+        fits = "fits" if self.fits else f"more than the {_memory_text(self.memory)} allowed"
+        return f"Forecast(about {size}, {self.seconds:.2g} s; {fits})"
 
 
 def forecast(
