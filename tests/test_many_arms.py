@@ -95,7 +95,7 @@ def test_compiled_play_of_many_arms_gives_the_same_bytes_as_ask_and_tell():
 
 
 def test_states_that_never_return_are_refused_with_the_arm_and_a_remedy():
-    learner = TiedSampling(2, 0, TiedSettings(strangers=12))
+    learner = TiedSampling(2, 0, TiedSettings(one_time_states=12))
     for step in range(12):
         learner.tell(0, "steady", 0.5)
         learner.tell(1, step / 7, 0.5)
@@ -109,7 +109,7 @@ def test_states_that_never_return_are_refused_with_the_arm_and_a_remedy():
 
 
 def test_states_that_do_return_are_not_refused():
-    learner = TiedSampling(2, 0, TiedSettings(strangers=12))
+    learner = TiedSampling(2, 0, TiedSettings(one_time_states=12))
     for state in [*range(10), *range(10), *range(10, 14)]:
         learner.tell(0, state, 0.5)
     assert learner.labels.sizes == (14, 1)

@@ -8,14 +8,14 @@ from restive._kernels import njit
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def multiply(one, other, product):
-    """product = one @ other, for matrices too small for BLAS."""
-    size = len(one)
+def multiply(left, right, product):
+    """product = left @ right, for matrices too small for BLAS."""
+    size = len(left)
     for i in range(size):
         for j in range(size):
             total = 0.0
             for k in range(size):
-                total += one[i, k] * other[k, j]
+                total += left[i, k] * right[k, j]
             product[i, j] = total
 
 
@@ -28,13 +28,13 @@ def fill_powers(chain, powers):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def distance(one, other):
+def distance(rows, others):
     """Largest L1 distance between rows of the same number."""
     most = 0.0
-    for i in range(len(one)):
+    for i in range(len(rows)):
         total = 0.0
-        for j in range(len(one)):
-            total += abs(one[i, j] - other[i, j])
+        for j in range(len(rows)):
+            total += abs(rows[i, j] - others[i, j])
         most = max(most, total)
     return most
 
@@ -74,7 +74,7 @@ def lasso(chain, error, caps, doublings):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def mirror(chain, image):
-    """Write 2 Pi - P to ``image``, rows summing to 1; False if it is no chain (see tied_posterior).
+    """Write 2 Pi - P to ``image``, rows summing to 1; False if it is no chain.
 
     Pi, the stationary law, by Grassmann, Taksar and Heyman.
     """

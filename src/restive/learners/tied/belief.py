@@ -44,7 +44,7 @@ class TiedSettings:
     unseen: float = 1.0  # how long to reckon with states never seen, in log(t) per known state
     look_again: float = 10.0  # an arm that never moved rests this many steps for each pull of it
     accuracy: float = 0.1  # planning stops at accuracy / sqrt(t)
-    strangers: int = 40  # states of an arm, nearly all seen once, from which on it is refused
+    one_time_states: int = 40  # states of an arm, nearly all seen once, from which on it is refused
 
 
 @dataclass(frozen=True, eq=False)

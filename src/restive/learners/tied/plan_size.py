@@ -64,16 +64,16 @@ def fits(rep: Representation, states: float, length: int) -> bool:
     return rep.n_bytes <= max(least, FEWEST_BYTES + BYTES_PER_STEP * length)
 
 
-def fitting_sizes(known: Sequence[int], wanted: Sequence[int], length: int) -> list[int]:
-    """States of each arm to plan with: those known, and one unseen where wanted and affordable.
+def fitting_sizes(known: Sequence[int], hoped: Sequence[int], length: int) -> list[int]:
+    """States of each arm to plan with: those known, and one unseen where hoped for and affordable.
 
     An arm that has shown a single state keeps the other one: without it, it could not move.
     """
     if len(known) <= FEW_ARMS:
-        return list(wanted)
-    sizes = [want if size == 1 else size for size, want in zip(known, wanted, strict=True)]
-    for arm, want in enumerate(wanted):
-        larger = [*sizes[:arm], want, *sizes[arm + 1 :]]
+        return list(hoped)
+    sizes = [more if size == 1 else size for size, more in zip(known, hoped, strict=True)]
+    for arm, more in enumerate(hoped):
+        larger = [*sizes[:arm], more, *sizes[arm + 1 :]]
         if _least(larger).n_bytes <= FEWEST_BYTES + BYTES_PER_STEP * length:
             sizes = larger
     return sizes
@@ -108,10 +108,10 @@ def _with_cap(rep: Representation, arm: int, cap: int) -> Representation:
     return Representation(rep.sizes, [*rep.caps[:arm], cap, *rep.caps[arm + 1 :]], rep.periods)
 
 
-def _raised(rep: Representation, wanted: Sequence[int], room: tuple[float, int]) -> Representation:
+def _raised(rep: Representation, caps: Sequence[int], room: tuple[float, int]) -> Representation:
     """Raise caps again where that is free, as within the lines of memory that a row takes up."""
-    for arm in np.argsort(wanted)[::-1].tolist():
-        for cap in CAPS[(wanted[arm] >= CAPS) & (rep.caps[arm] < CAPS)].tolist():
+    for arm in np.argsort(caps)[::-1].tolist():
+        for cap in CAPS[(caps[arm] >= CAPS) & (rep.caps[arm] < CAPS)].tolist():
             larger = _with_cap(rep, arm, cap)
             if not fits(larger, *room):
                 break

@@ -130,7 +130,7 @@ class TiedSampling(EpisodicLearner):
         sizes[arm] = len(self.labels.numbers[arm]) + 1
         require_plannable(sizes)
         seen = self.counts.paid[arm, : sizes[arm] - 1, 0]
-        if len(seen) >= self.options.strangers and (seen == 1).mean() >= 0.9:
+        if len(seen) >= self.options.one_time_states and (seen == 1).mean() >= 0.9:
             words = f"{len(seen)} states, {int((seen == 1).sum())} of them seen just once"
             remedy = "Put measured numbers into a few bins, and give the bin as the state."
             raise ProblemError(
