@@ -17,7 +17,7 @@ from restive.learners.storage import decode_label, encode_label, plain_label
 from restive.model.bandit import Bandit
 from restive.theory.confidence import color_caps
 
-__all__ = ["MIXING_TIMES", "Exploration", "Inputs", "Labels", "Round", "unknown_options"]
+__all__ = ["MIXING_TIMES", "Inputs", "Labels", "Round", "unknown_options"]
 
 MIXING_TIMES = Parameter("mixing_times", "ints", None, "Tmix(1/4) of the arms, if not their own", 1)
 
@@ -72,12 +72,12 @@ class Inputs:
         if self.horizon is not None:
             object.__setattr__(self, "horizon", require_horizon(self.horizon))
         for name in ("mixing_times", "sizes", "periods"):
-            given: Sequence[int] | None = getattr(self, name)
-            if given is not None:
-                whole = len(given) == self.n_arms and all(int(n) == n >= 1 for n in given)
+            numbers: Sequence[int] | None = getattr(self, name)
+            if numbers is not None:
+                whole = len(numbers) == self.n_arms and all(int(n) == n >= 1 for n in numbers)
                 remedy = f"Give {self.n_arms} whole numbers from 1 on, one per arm."
-                require(whole, name, given, remedy)
-                object.__setattr__(self, name, tuple(int(n) for n in given))
+                require(whole, name, numbers, remedy)
+                object.__setattr__(self, name, tuple(int(n) for n in numbers))
 
     @classmethod
     def of(
@@ -215,22 +215,3 @@ class Labels:
         self.numbers = [
             {decode_label(code): number for number, code in enumerate(known)} for known in codes
         ]
-
-
-class Exploration:
-    """Between episodes: every arm is pulled until all its known states have been seen."""
-
-    def __init__(self, n_arms: int) -> None:
-        self.seen: list[set[int]] = [set() for _ in range(n_arms)]
-
-    def clear(self) -> None:
-        for states in self.seen:
-            states.clear()
-
-    def note(self, arm: int, state: int) -> None:
-        self.seen[arm].add(state)
-
-    def next_arm(self, sizes: Sequence[int]) -> int | None:
-        """The first arm with known states not seen in this phase; None if the phase is over."""
-        missing = (j for j, size in enumerate(sizes) if len(self.seen[j]) < size)
-        return next(missing, None)

@@ -10,7 +10,7 @@ import numpy as np
 from restive.base.errors import TooLargeError
 from restive.learners.declaration import declare
 from restive.learners.episodes import EpisodicLearner
-from restive.learners.paper.inputs import MIXING_TIMES, Exploration, Inputs, unknown_options
+from restive.learners.paper.inputs import MIXING_TIMES, Inputs, unknown_options
 from restive.learners.paper.rules import Counts, Optimism, Rule, carry_over, n_outcomes
 from restive.learners.replanning import ValuePlanner
 from restive.learners.storage import Snapshot
@@ -72,7 +72,7 @@ class RestlessLearner(EpisodicLearner):
     ) -> None:
         super().__init__(inputs.n_arms, inputs.sizes, rng)
         self.inputs, self.make_rule = inputs, rule or type(self).rule_for
-        self.exploration = Exploration(inputs.n_arms)
+        self.explored: list[set[int]] = [set() for _ in range(inputs.n_arms)]  # since an episode
         self.planner = ValuePlanner(GreedyPolicy)
         self.round_start = 0  # samples before the current round
         self.round = inputs.round(1)
@@ -154,26 +154,27 @@ class RestlessLearner(EpisodicLearner):
         """Unknown state space: sample each arm until all its known states have been sampled."""
         if self.running or self.inputs.sizes is not None:
             return None
-        return self.exploration.next_arm(self.labels.sizes)
+        sizes = enumerate(self.labels.sizes)
+        return next((arm for arm, size in sizes if len(self.explored[arm]) < size), None)
 
     def _count(self, arm: int, state: int, reward: float) -> None:
         super()._count(arm, state, reward)
         if not self.running:
-            self.exploration.note(arm, state)
+            self.explored[arm].add(state)
 
     def _end(self) -> None:
         super()._end()
-        self.exploration.clear()
+        self.explored = [set() for _ in self.explored]
 
     def snapshot(self) -> Snapshot:
         state, arrays = super().snapshot()
-        explored = [sorted(seen) for seen in self.exploration.seen]
+        explored = [sorted(states) for states in self.explored]
         own = {"round": self.round.number, "round_start": self.round_start, "explored": explored}
         return {**state, **own}, arrays
 
     def _restore_round(self, state: Mapping[str, Any]) -> None:
         self.round, self.round_start = self.inputs.round(state["round"]), state["round_start"]
-        self.exploration.seen = [set(seen) for seen in state["explored"]]
+        self.explored = [set(states) for states in state["explored"]]
         self._restructure(keep=False)
 
 

@@ -70,7 +70,13 @@ class UCRL2(EpisodicLearner):
         self.inputs, self.max_pairs = inputs, max_pairs
         only = inputs.round(1)
         self.rep = Representation(inputs.sizes, only.caps, inputs.lassos(inputs.sizes))
-        _refuse_if_too_many(self.rep.n_states * self.n_arms, max_pairs)
+        pairs = self.rep.n_states * self.n_arms
+        if pairs > max_pairs:
+            raise TooLargeError(
+                f"UCRL2 would have to learn {pairs} pairs of information state and arm one by one, "
+                f"more than {max_pairs}; use colored-ucrl2, a shorter horizon, smaller mixing "
+                "times, or raise max_pairs"
+            )
         self.structure, self.supports, self._states = pair_structure(self.rep)
         self.rule = Optimism(only.delta, only.epsilon)
         self.counts = Counts.none(self.structure)
@@ -109,15 +115,6 @@ class UCRL2(EpisodicLearner):
     def _count(self, arm: int, state: int, reward: float) -> None:
         if self.sight.complete and one_just_seen(self.sight):  # or it is no pair of the MDP
             super()._count(arm, state, reward)
-
-
-def _refuse_if_too_many(pairs: int, max_pairs: int) -> None:
-    if pairs > max_pairs:
-        raise TooLargeError(
-            f"UCRL2 would have to learn {pairs} pairs of information state and arm one by one, "
-            f"more than {max_pairs}; use colored-ucrl2, a shorter horizon, smaller mixing "
-            "times, or raise max_pairs"
-        )
 
 
 def pair_structure(rep: Representation) -> tuple[StructuredMDP, Ints, Ints]:
