@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from restive.base.errors import Fault, ProblemError
 from restive.model import chains
 
-__all__ = ["Arm", "Bandit", "Initial", "RewardNoise"]
+__all__ = ["Arm", "Bandit", "Initial", "RewardNoise", "check_pulls", "require_one_pull"]
 
 RewardNoise = Literal["none", "bernoulli", "beta"]
 Initial = str | int | Sequence[float] | NDArray[np.float64]
@@ -152,7 +152,7 @@ class Arm:
 
 @dataclass(frozen=True)
 class Bandit:
-    """K arms of which one is pulled at each step, while all of them move.
+    """K arms of which ``pulls`` are pulled at each step, one by default, while all of them move.
 
     >>> arm = Arm([[0.9, 0.1], [0.1, 0.9]], [0, 1])
     >>> Bandit([arm, arm]).n_arms
@@ -161,8 +161,9 @@ class Bandit:
 
     arms: tuple[Arm, ...]
     name: str = field(default="")
+    pulls: int = field(default=1)
 
-    def __init__(self, arms: Iterable[Arm], name: str = "") -> None:
+    def __init__(self, arms: Iterable[Arm], name: str = "", pulls: int = 1) -> None:
         collected = tuple(arms)
         if not collected:
             raise ProblemError([Fault("arms", "there are no arms", "[]", "Give at least one arm.")])
@@ -170,8 +171,11 @@ class Bandit:
             if not isinstance(arm, Arm):
                 fault = Fault(f"arms[{j}]", "not an Arm", repr(arm), "Build it with restive.Arm.")
                 raise ProblemError([fault])
+        if faults := check_pulls(pulls, len(collected)):
+            raise ProblemError(faults)
         object.__setattr__(self, "arms", collected)
         object.__setattr__(self, "name", str(name))
+        object.__setattr__(self, "pulls", int(pulls))
 
     @property
     def n_arms(self) -> int:
@@ -190,6 +194,23 @@ class Bandit:
     def arm_name(self, arm: int) -> str:
         """The arm's name, or "arm 1", "arm 2", ... where it has none."""
         return self.arms[arm].name or f"arm {arm + 1}"
+
+
+def check_pulls(pulls: object, n_arms: int) -> list[Fault]:
+    """What is wrong with a number of pulls a step."""
+    whole = isinstance(pulls, int | np.integer) and not isinstance(pulls, bool)
+    if whole and 1 <= int(pulls) <= n_arms:  # type: ignore[call-overload]
+        return []
+    remedy = f"Give a whole number from 1 to {n_arms}, the number of arms."
+    return [Fault("pulls", "not a number of arms to pull at each step", _show(pulls), remedy)]
+
+
+def require_one_pull(bandit: Bandit, what: str) -> None:
+    """Refuse a bandit with several pulls a step where only one is provided for."""
+    if bandit.pulls > 1:
+        message = f"{what} is there for one pull a step only"
+        remedy = "Set pulls to 1, or play myopic, whittle or round-robin, which can pull several."
+        raise ProblemError([Fault("pulls", message, str(bandit.pulls), remedy)])
 
 
 def _frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -65,7 +65,9 @@ def dump_problem(bandit: Bandit, format: Format = "toml") -> str:  # noqa: A002
     rewards = [0.0, 1.0]
     <BLANKLINE>
     """
-    head = {"name": bandit.name} if bandit.name else {}
+    head: dict[str, Any] = {"name": bandit.name} if bandit.name else {}
+    if bandit.pulls != 1:
+        head["pulls"] = bandit.pulls
     tables = [_fields(arm) for arm in bandit.arms]
     if faults := shared_names(tables):  # a file may not hold these, so none is written
         raise ProblemError(faults)

@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 
 from restive.base.errors import Fault, ProblemError
 from restive.base.words import guess, shown
-from restive.model.bandit import Arm, Bandit, RewardNoise, rescaling
+from restive.model.bandit import Arm, Bandit, RewardNoise, check_pulls, rescaling
 
 __all__ = ["ArmFile", "ProblemFile", "RepeatedKeys", "bandit_from", "shared_names"]
 
@@ -66,11 +66,14 @@ class ArmFile(_Table):
 
 
 class ProblemFile(_Table):
-    """A restless Markov bandit: arms that all move at every step, one of them pulled."""
+    """A restless Markov bandit: arms that all move at every step, one or more of them pulled."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
     name: str = Field("", description="What to call the problem.")
+    pulls: Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
+        1, description="How many arms are pulled at each step."
+    )
     arms: list[ArmFile] = Field(description="The arms, at least one.", min_length=1)
 
 
@@ -100,9 +103,12 @@ def bandit_from(decoded: Any, source: str) -> Bandit:
             arms += [arm] if arm else []
             faults += [fault.under(f"arms[{j}]") for fault in found]
     faults += shared_names(entries)
+    pulls = raw.get("pulls", 1)
+    if entries and not any(error["loc"] == ("pulls",) for error in errors):
+        faults += check_pulls(pulls, len(entries))
     if faults:
         raise ProblemError(_in_file_order(_rescaled(faults, entries)))
-    return Bandit(arms, name=raw.get("name", ""))
+    return Bandit(arms, raw.get("name", ""), pulls)
 
 
 def _path(*steps: int | str) -> str:
@@ -179,6 +185,7 @@ def _translated(error: ErrorDetails) -> Fault:
 
 
 WORDING = {
+    "int_type": ("not a whole number", "Write a whole number, without quotes."),
     "float_type": ("not a number", "Write a number between 0 and 1, without quotes."),
     "finite_number": ("not a finite number", "Write a number between 0 and 1."),
     "string_type": ("not text", "Write it in quotes."),

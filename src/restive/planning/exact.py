@@ -14,7 +14,7 @@ from restive.mdp.certificate import Certificate, bandit_parameters, certificate
 from restive.mdp.representation import Representation
 from restive.mdp.solver import refine, solve
 from restive.mdp.structured import Parameters
-from restive.model.bandit import Bandit
+from restive.model.bandit import Bandit, require_one_pull
 from restive.planning.evaluation import evaluate
 from restive.planning.policy_chain import BYTES_PER_STATE
 from restive.planning.result import Plan
@@ -70,6 +70,7 @@ def plan(
     """
     began = perf_counter()
     check_tolerance(tolerance)
+    require_one_pull(bandit, "exact planning")
     allowed = memory_allowed(memory)
     if caps is None:
         refuse_if_hopeless(bandit, tolerance, allowed)

@@ -10,7 +10,7 @@ import numpy as np
 
 from restive.base.errors import Fault, ProblemError, TooLargeError
 from restive.mdp.representation import Representation
-from restive.model.bandit import Bandit
+from restive.model.bandit import Bandit, require_one_pull
 
 __all__ = [
     "FIRST_ERROR", "Forecast", "caps_for_error", "check_tolerance", "fitting_words", "forecast",
@@ -60,6 +60,7 @@ def forecast(
     out within a factor of 2 where it does, the time within a factor of about 5.
     """
     check_tolerance(tolerance)
+    require_one_pull(bandit, "exact planning")
     first, last = _ends(bandit, tolerance, caps)
     seconds = OVERHEAD + SECONDS_PER_PAIR_AND_SWEEP * _backups(bandit, first, last)
     return Forecast(last.caps, last.n_states, last.n_colors, peak(last), seconds,
