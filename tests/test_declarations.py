@@ -16,13 +16,13 @@ from restive.base.options import Parameter
 from restive.cli import app
 from restive.experiments import compare
 from restive.learners import LEARNERS, Learner, check_learner, declare, load_learner, make_learner
+from restive.learners.fixed import Optimal
 from restive.learners.paper.colored_ucrl2 import ColoredUCRL2
 from restive.learners.rivals.index import UCB1
 from restive.learners.storage import pack
 from restive.mdp.structured import StructuredMDP
 from restive.model.bandit import Arm, Bandit
 from restive.model.files import dump_problem
-from restive.planning import plan
 from restive.problems import example1
 from restive.simulation import BanditWorld
 
@@ -72,11 +72,10 @@ def test_every_learner_is_loaded_and_goes_on_with_the_same_bytes(name, tmp_path)
 
 
 def test_a_plan_with_caps_of_its_own_is_loaded_with_them(tmp_path):
-    from restive.learners.fixed import PlanPolicy
-
-    learner = PlanPolicy(plan(THREE, 1e-4, caps=[2, 3]))
+    learner = Optimal(THREE, 1e-4, caps=[2, 3])
     learner.save(tmp_path / "plan.zip")
     loaded = load_learner(tmp_path / "plan.zip")
+    assert loaded.plan.caps == (2, 3)
     np.testing.assert_array_equal(loaded.plan.values, learner.plan.values)
 
 
@@ -137,6 +136,21 @@ def test_options_and_the_horizon_are_complained_about_together():
 def test_yardsticks_are_those_that_know_what_nobody_can_be_told():
     told = {name for name, entry in LEARNERS.items() if entry.yardstick}
     assert told == {"optimal", "myopic", "whittle", "best-arm"}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_several_pulls_a_step_are_for_those_that_say_so(name):
+    entry, bandit = LEARNERS[name], problem_of(name)
+    two = Bandit(bandit.arms, pulls=2)
+    if entry.several_pulls:
+        assert entry.why_not(two) is None
+        assert len(make_learner(name, two).ask_step(2)) == 2
+        return
+    assert entry.why_not(two) == f"{name} cannot choose so many arms at each step"
+    with pytest.raises(
+        ProblemError, match=r"pulls: .* \(found 2\)\. Set pulls to 1, or play"
+    ):
+        make_learner(name, two, 100)
 
 
 # --- a learner from outside ------------------------------------------------------------------

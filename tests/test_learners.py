@@ -24,8 +24,7 @@ from restive.learners import (
     load_learner,
     make_learner,
 )
-from restive.learners.contract import ContractError
-from restive.learners.fixed import RoundRobin
+from restive.learners.checking import ContractError
 from restive.learners.paper.rules import Counts, carry_over
 from restive.learners.storage import (
     decode_label,
@@ -138,6 +137,89 @@ def test_a_saved_learner_goes_on_with_the_same_bytes(name, tmp_path):
 
 
 # --- the check itself ------------------------------------------------------------------------
+
+
+class RoundRobin(Learner):
+    """The least that a learner of one's own needs."""
+
+    name, guarantee = "rounds", "None."
+
+    def __init__(self, n_arms):
+        self.n_arms, self._next = n_arms, 0
+
+    def ask(self):
+        return self._next
+
+    def tell(self, arm, state, reward):
+        self._next = (arm + 1) % self.n_arms
+
+    def snapshot(self):
+        return {"name": self.name, "next": self._next}, {}
+
+    def restore(self, state, arrays):
+        self._next = state["next"]
+
+
+class Skipping(RoundRobin):
+    """A missed step costs an arm its turn, and several arms may be seen at once."""
+
+    several = True
+
+    def pass_time(self):
+        self._next = (self._next + 1) % self.n_arms
+
+
+@pytest.mark.parametrize("kind", [RoundRobin, Skipping])
+@pytest.mark.parametrize("n_arms", [1, 2, 3])
+def test_a_learner_of_one_s_own_keeps_the_contract(kind, n_arms):
+    check_learner(lambda: kind(n_arms), [2] * n_arms)
+
+
+class Sleepy(Skipping):
+    """Misses a step and does not write down how often."""
+
+    missed = 0
+
+    def ask(self):
+        return (self._next + self.missed // 5) % self.n_arms
+
+    def pass_time(self):
+        self.missed += 1
+
+
+class Crashing(RoundRobin):
+    def pass_time(self):
+        raise RuntimeError("time stands still")
+
+
+class Stubborn(RoundRobin):
+    def ask_step(self, pulls=1, available=None):
+        return (self.ask(),)
+
+
+class Fickle(RoundRobin):
+    def ask_step(self, pulls=1, available=None):
+        return (max(available),)
+
+
+class Twosome(RoundRobin):
+    def step(self, observations):
+        if len(observations) > 1:
+            raise KeyError("one at a time")
+        super().step(observations)
+
+
+class Hurried(Skipping):
+    """Its path goes on after the arm it pulled last, whatever happened in between."""
+
+    pulled = None
+
+    def play_path(self, states, rewards):
+        if self.pulled is not None:
+            self._next = (self.pulled + 1) % self.n_arms
+        pulls = super().play_path(states, rewards)
+        self.pulled = int(pulls[-1])
+        return pulls
 
 
 class Forgetful(RoundRobin):
@@ -259,8 +341,6 @@ class Duck:
     name, guarantee = "duck", "None."
     ask, tell = RoundRobin.ask, RoundRobin.tell
     snapshot, restore = RoundRobin.snapshot, RoundRobin.restore
-    check_arm, check_origin = RoundRobin.check_arm, RoundRobin.check_origin
-    settings = RoundRobin.settings
 
     def __init__(self, n_arms):
         self.n_arms, self._next = n_arms, 0
@@ -297,6 +377,12 @@ class Uncounted(RoundRobin):
         (Outside, "not an arm"),
         (Nameless, "name"),
         (Half, "restored learner goes on differently"),
+        (Sleepy, "restored learner goes on differently"),
+        (Crashing, "step of 0 observations failed: RuntimeError"),
+        (Stubborn, "ask_step gave .* are available"),
+        (Fickle, "ask_step gave .* and ask.. gave"),
+        (Twosome, "step of 2 observations failed: KeyError"),
+        (Hurried, "play_path chooses unlike ask and tell"),
     ],
 )
 def test_the_check_catches_broken_learners(broken, words):

@@ -85,6 +85,15 @@ def worths(values, moves, laws, extended, seen):
     return out
 
 
+@njit(cache=True, error_model="numpy", nogil=True)
+def all_worths(values, moves, laws, extended, colors):
+    """``worths`` in n situations; colors: (n, K)."""
+    out = np.empty(colors.shape)
+    for row in range(len(colors)):
+        out[row] = worths(values, moves, laws, extended, colors[row])
+    return out
+
+
 @njit(cache=True, error_model="numpy")
 def greedy(values, moves, laws, extended, seen):
     """The arm worth most, the first of several."""

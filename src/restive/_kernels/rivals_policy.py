@@ -8,17 +8,19 @@ from restive._kernels import njit
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def index_path(tables, back, stored, path, pulls, begin, end, states, ages, pulled):
+def index_path(tables, stay, back, stored, path, pulls, begin, end, states, ages, last):
     """Pull the arm of the largest index, the first of several; states and ages move along.
 
     tables: (K, B + 1, A), the last row for arms never seen (state -1). ages: stored, from 0;
-    back: the age that follows the last one. pulled: step of each arm's last pull.
+    back: the age that follows the last one. stay: added to the index of the arm pulled last.
     """
     count = len(back)
     for step in range(begin, end):
         best, pull = -np.inf, 0
         for arm in range(count):
             index = tables[arm, states[arm], ages[arm]]
+            if arm == last:
+                index += stay
             if index > best:
                 best, pull = index, arm
         for arm in range(count):
@@ -26,8 +28,7 @@ def index_path(tables, back, stored, path, pulls, begin, end, states, ages, pull
             ages[arm] = age if age < stored[arm] else back[arm]
         ages[pull] = 0
         states[pull] = path[pull, step]
-        pulls[step] = pull
-        pulled[pull] = step
+        pulls[step] = last = pull
 
 
 @njit(cache=True, error_model="numpy", nogil=True)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from restive.learners.contract import Learner, check_learner
+    from restive.learners.checking import check_learner
+    from restive.learners.contract import Learner, Observation
     from restive.learners.paper.colored_ucrl2 import ColoredUCRL2
     from restive.learners.paper.inputs import Inputs
     from restive.learners.paper.restless import RestlessLearner
@@ -30,6 +31,7 @@ __all__ = [
     "Declaration",
     "Inputs",
     "Learner",
+    "Observation",
     "RestlessLearner",
     "check_learner",
     "declare",
@@ -42,7 +44,8 @@ _WHERE = {
     "Inputs": "paper.inputs",
     "Learner": "contract",
     "RestlessLearner": "paper.restless",
-    "check_learner": "contract",
+    "Observation": "contract",
+    "check_learner": "checking",
 }
 
 

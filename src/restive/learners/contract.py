@@ -1,9 +1,9 @@
-"""What every learner can do, and a check of it for anybody's own class."""
+"""What every learner can do: say which arms to pull, and learn from the steps made."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -11,19 +11,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.base.errors import Fault, ProblemError, RestiveError
-from restive.learners.storage import (
-    Snapshot,
-    pack,
-    read_snapshot,
-    unpack,
-    write_snapshot,
-)
+from restive.base.errors import Fault, ProblemError
+from restive.learners.storage import Snapshot, read_snapshot, write_snapshot
+from restive.policies.policy import most_preferred
+from restive.policies.sight import Observation
 
 if TYPE_CHECKING:
     from restive.learners.declaration import Declaration
 
-__all__ = ["ContractError", "Learner", "Walk", "check_learner", "require_arms"]
+__all__ = ["Learner", "Observation", "Walk", "require_arms"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -48,9 +44,15 @@ class Walk(Protocol):
 class Learner(ABC):
     """Chooses arms and learns from what it is told.
 
-    ``ask`` is a pure read: asking twice changes nothing. ``tell`` accepts any arm, since a pull
-    that somebody else decided on is a valid sample too. ``snapshot`` and ``restore`` hold
-    everything, random generator included, in what JSON and arrays can hold.
+    One pull a step: ``ask`` for the arm, ``tell`` what was seen. In general a step of time brings
+    none, one or several observations (``step``), and some arms may not be available for it
+    (``ask_step``). Asking is a pure read: asking twice changes nothing. Any arm may be told of,
+    since a pull that somebody else decided on is a valid sample too. ``snapshot`` and ``restore``
+    hold everything, random generator included, in what JSON and arrays can hold.
+
+    A class of your own needs ``ask``, ``tell``, ``snapshot`` and ``restore``. If it counts time or
+    ages it also needs ``pass_time``, and if several observations of one step are more to it than
+    one after the other, ``step``.
     """
 
     declaration: ClassVar[Declaration | None] = None  # made by ``declare``, with the next three
@@ -58,6 +60,8 @@ class Learner(ABC):
     guarantee: str = ""  # which regret is bounded, and under which assumptions
     deviation: str = ""  # from the paper's algorithm; empty if there is none
     n_arms: int
+    most_pulls: int = 1  # arms it can choose for one step
+    several: bool = False  # whether observations of one step may be told one after the other
 
     @abstractmethod
     def ask(self) -> int:
@@ -65,7 +69,42 @@ class Learner(ABC):
 
     @abstractmethod
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        """Take note that ``arm`` was pulled, was found in ``state`` and paid ``reward``."""
+        """A step with one pull: ``arm`` was found in ``state`` and paid ``reward``."""
+
+    def ask_step(self, pulls: int = 1, available: Iterable[int] | None = None) -> tuple[int, ...]:
+        """The arms to pull next: ``pulls`` of those available, or all of these if they are fewer.
+
+        One arm is the one of ``ask`` wherever that is available.
+        """
+        if pulls > self.most_pulls:
+            remedy = f"Ask for at most {self.most_pulls}; round-robin, myopic and whittle can more."
+            fault = Fault("pulls", f"{self.name} cannot choose so many arms", str(pulls), remedy)
+            raise ProblemError([fault])
+        among = None if available is None else {self.check_arm(arm) for arm in available}
+        if pulls == 1 and (among is None or self.ask() in among):
+            return (self.ask(),)
+        return most_preferred(self.preferences(), pulls, among)
+
+    def preferences(self) -> Floats:
+        """How much each arm is preferred now, shape (K,); a pure read, largest where ``ask`` is.
+
+        By default the arm of ``ask`` and then those after it in turn.
+        """
+        return -((np.arange(self.n_arms) - self.ask()) % self.n_arms).astype(np.float64)
+
+    def step(self, observations: Sequence[Observation]) -> None:
+        """One step of time and what was seen in it: the arms pulled, or nothing at all."""
+        if len(observations) > 1 and not self.several:
+            remedy = "Tell it of one pull for every step of time."
+            message = f"{self.name} learns from one pull a step"
+            raise ProblemError([Fault("observations", message, str(len(observations)), remedy)])
+        for observation in self.check_step(observations):
+            self.tell(*observation)
+        if not observations:
+            self.pass_time()
+
+    def pass_time(self) -> None:  # noqa: B027  (not abstract: many learners count pulls alone)
+        """A step was missed: all arms moved and nothing was seen. By default it is not counted."""
 
     @abstractmethod
     def snapshot(self) -> Snapshot:
@@ -110,6 +149,15 @@ class Learner(ABC):
             self.tell(int(arm), int(states[arm, step]), float(rewards[arm, step]))
         return pulls
 
+    def play_steps(self, states: Ints, rewards: Floats, pulls: int) -> Ints:
+        """As ``play_path`` with so many pulls a step, shape (n, pulls)."""
+        chosen = np.empty((states.shape[1], pulls), dtype=np.int64)
+        for t in range(len(chosen)):
+            chosen[t] = arms = self.ask_step(pulls)
+            seen = (Observation(j, int(states[j, t]), float(rewards[j, t])) for j in arms)
+            self.step(tuple(seen))
+        return chosen
+
     def play_walk(self, walk: Walk, count: int) -> tuple[Ints, Floats]:
         """Actions and rewards of ``count`` steps in a world that reacts to them."""
         pulls, rewards = np.empty(count, dtype=np.int64), np.empty(count)
@@ -128,6 +176,20 @@ class Learner(ABC):
                 remedy = f"Restore it into a learner built with {key} {made_with}."
                 fault = Fault(f"snapshot.{key}", "made by another learner", found, remedy)
                 raise ProblemError([fault])
+
+    def check_step(self, observations: Sequence[Observation]) -> list[Observation]:
+        """What was seen in a step, with arms and rewards checked before anything is learned."""
+        pulled = [
+            Observation(self.check_arm(arm), state, self.check_reward(reward))
+            for arm, state, reward in observations
+        ]
+        arms = [arm for arm, _, _ in pulled]
+        if len(set(arms)) < len(arms):
+            remedy = "Give each arm pulled in the step once."
+            raise ProblemError(
+                [Fault("observations", "an arm twice in one step", str(arms), remedy)]
+            )
+        return pulled
 
     def check_arm(self, arm: int) -> int:
         if not isinstance(arm, int | np.integer) or not 0 <= arm < self.n_arms:
@@ -150,137 +212,3 @@ def require_arms(n_arms: int) -> None:
     if not isinstance(n_arms, int | np.integer) or n_arms < 1:
         remedy = "Give the number of arms: a whole number from 1 on."
         raise ProblemError([Fault("n_arms", "not a number of arms", repr(n_arms)[:80], remedy)])
-
-
-class ContractError(RestiveError, AssertionError):
-    """A learner breaks the contract; the message says which clause, and when."""
-
-
-def check_learner(
-    factory: Callable[[], Learner], sizes: Sequence[int], *, steps: int = 300, seed: int = 0
-) -> None:
-    """Raise ContractError unless the learners that ``factory`` builds keep the contract.
-
-    sizes: number of states of each arm, for the made-up observations. One pull in eight is not
-    the one the learner asked for. Along a path ``play_path`` must do what ask and tell do, and
-    look at nothing but the arms it pulls.
-    """
-    _check_kind(factory(), len(sizes))
-    data = _observations(sizes, steps, seed)
-    first = _drive(factory(), data)
-    if _drive(factory(), data)[0] != first[0]:
-        raise ContractError("two learners from the same factory differ on the same observations")
-    if _drive(factory(), data, asks=3) != first:
-        raise ContractError("asking more often changes what the learner does")
-    for cut in sorted({1, 2, steps // 5, steps // 2, 4 * steps // 5}):
-        _check_snapshot(factory, data, cut, first)
-    _check_path(factory, sizes, steps, seed)
-
-
-def _check_kind(learner: Learner, n_arms: int) -> None:
-    """What has to be there before anything is played."""
-    if not isinstance(learner, Learner):
-        kind = type(learner).__name__
-        words = f"{kind} is not derived from restive.learners.Learner, which play() relies on"
-        raise ContractError(words)
-    if getattr(learner, "n_arms", None) != n_arms:
-        found = getattr(learner, "n_arms", "missing")
-        raise ContractError(f"n_arms is {found}, but sizes has {n_arms} entries, one for each arm")
-    if not learner.name or not learner.guarantee:
-        raise ContractError("a learner needs a name and the words of its guarantee")
-
-
-def _check_path(
-    factory: Callable[[], Learner], sizes: Sequence[int], steps: int, seed: int
-) -> None:
-    """play_path ends as ask and tell do, also where the arms that are not pulled differ."""
-    rng = np.random.default_rng([seed, 1])
-    states, other = (
-        np.array([rng.integers(size, size=steps) for size in sizes]).reshape(-1, steps)
-        for _ in range(2)
-    )
-    rewards = rng.random(states.shape)
-    slow = factory()
-    pulls = Learner.play_path(slow, states, rewards)
-    expected = pulls.tolist(), _packed(slow, steps)
-    _compare_path(factory(), states, rewards, expected, "unlike ask and tell")
-    unseen = np.arange(len(sizes))[:, None] != pulls
-    states, rewards = np.where(unseen, other, states), np.where(unseen, 1 - rewards, rewards)
-    _compare_path(factory(), states, rewards, expected, "by arms that were not pulled")
-
-
-def _compare_path(
-    learner: Learner, states: Ints, rewards: Floats, expected: tuple[list[int], bytes], how: str
-) -> None:
-    steps = states.shape[1]
-    pulls: list[int] = []
-    for part in (slice(0, 1), slice(1, steps // 3), slice(steps // 3, steps)):
-        try:
-            pulls += np.asarray(learner.play_path(states[:, part], rewards[:, part])).tolist()
-        except Exception as error:
-            raise ContractError(f"play_path failed: {error!r}") from error
-    differ = [t for t, (a, b) in enumerate(zip(pulls, expected[0], strict=False)) if a != b]
-    if differ or len(pulls) != steps:
-        step = differ[0] if differ else min(len(pulls), steps)
-        raise ContractError(f"play_path chooses {how}: the first difference is at step {step}")
-    if _packed(learner, steps) != expected[1]:
-        raise ContractError(f"play_path learns {how}: the snapshots after it differ")
-
-
-def _check_snapshot(
-    factory: Callable[[], Learner], data: _Data, cut: int, expected: tuple[list[int], bytes]
-) -> None:
-    """A learner restored after ``cut`` steps, and the one it was taken of, go on as expected."""
-    early, later = factory(), factory()
-    _drive(early, data[:cut])
-    packed = _packed(early, cut)
-    later.restore(*unpack(packed))
-    if _packed(later, cut) != packed:
-        raise ContractError(f"restore at step {cut} does not bring back the same snapshot")
-    for name, learner in (("restored", later), ("original", early)):
-        if _drive(learner, data[cut:]) != (expected[0][cut:], expected[1]):
-            raise ContractError(f"the {name} learner goes on differently after step {cut}")
-
-
-_Data = list[tuple[int | None, list[int], float]]
-
-
-def _observations(sizes: Sequence[int], steps: int, seed: int) -> _Data:
-    rng = np.random.default_rng(seed)
-    data: _Data = []
-    for _ in range(steps):
-        forced = int(rng.integers(len(sizes))) if rng.random() < 0.125 else None
-        data.append((forced, [int(rng.integers(size)) for size in sizes], float(rng.random())))
-    return data
-
-
-def _drive(learner: Learner, data: _Data, asks: int = 1) -> tuple[list[int], bytes]:
-    """Feed the observations; returns what was asked for, and the final snapshot."""
-    asked = []
-    for step, (forced, states, reward) in enumerate(data):
-        before = _packed(learner, step) if step % 50 == 0 else b""
-        answers = {learner.ask() for _ in range(asks + 1)}
-        arm = answers.pop()
-        if answers:
-            raise ContractError(f"step {step}: asking twice gave {arm} and then {answers.pop()}")
-        if before and _packed(learner, step) != before:
-            raise ContractError(f"step {step}: asking changed the learner's snapshot")
-        if not isinstance(arm, int | np.integer) or not 0 <= arm < learner.n_arms:
-            raise ContractError(f"step {step}: ask() gave {arm!r}, not an arm below {len(states)}")
-        asked.append(int(arm))
-        pulled = int(arm) if forced is None else forced
-        try:
-            learner.tell(pulled, states[pulled], reward)
-        except Exception as error:
-            words = f"step {step}: tell({pulled}, {states[pulled]}, {reward:.3g}) failed: {error!r}"
-            raise ContractError(words) from error
-    return asked, _packed(learner, len(data))
-
-
-def _packed(learner: Learner, step: int) -> bytes:
-    try:
-        return pack(*learner.snapshot())
-    except (TypeError, ValueError) as error:
-        raise ContractError(
-            f"step {step}: the snapshot does not fit JSON and arrays: {error}"
-        ) from error

@@ -39,10 +39,10 @@ class Declaration:
     """One learner: what it is and promises, what it takes, and how it is built and loaded.
 
     A learner is built by its class method ``from_problem``, or its constructor if it has none. Of
-    n_arms, sizes, bandit, problem (a bandit or the number of arms), horizon, delta, rng and the
-    options, it gets those that are parameters there (or go to its ``**options``): what is not named
-    is not told. It is loaded from its ``settings``, by its class method ``from_settings`` or, if it
-    has none, its constructor, whose arguments but ``rng`` they then are.
+    n_arms, pulls (a step), sizes, bandit, problem (a bandit or the number of arms), horizon, delta,
+    rng and the options, it gets those that are parameters there (or go to its ``**options``): what
+    is not named is not told. It is loaded from its ``settings``, by its class method
+    ``from_settings`` or, if it has none, its constructor, whose arguments but ``rng`` they are.
     """
 
     name: str
@@ -92,7 +92,7 @@ class Declaration:
     def why_not(self, bandit: Bandit) -> str | None:
         """Why it is not made for this bandit; None if it is."""
         try:
-            self.refuse(bandit)
+            self._require_fit(bandit)
         except ProblemError as error:
             return "; ".join(fault.message for fault in error.faults)
         except RestiveError as error:
@@ -157,10 +157,19 @@ class Declaration:
                 remedy = f"Give the bandit: the learner is told {self.told}."
                 message = f"{self.name} needs more than the number of arms"
                 raise ProblemError([Fault("problem", message, str(problem), remedy)])
-            return {"n_arms": problem, "problem": problem}
-        self.refuse(problem)
-        return {"n_arms": problem.n_arms, "sizes": problem.n_states, "bandit": problem,
-                "problem": problem}  # fmt: skip
+            return {"n_arms": problem, "pulls": 1, "problem": problem}
+        self._require_fit(problem)
+        return {"n_arms": problem.n_arms, "pulls": problem.pulls, "sizes": problem.n_states,
+                "bandit": problem, "problem": problem}  # fmt: skip
+
+    def _require_fit(self, bandit: Bandit) -> None:
+        """Refuse a bandit that the learner is not made for, or that has too many pulls a step."""
+        if bandit.pulls > 1 and not self.several_pulls:
+            able = (name for name, entry in LEARNERS.items() if entry.several_pulls)
+            remedy = f"Set pulls to 1, or play {', '.join(able)}, which can pull several."
+            message = f"{self.name} cannot choose so many arms at each step"
+            raise ProblemError([Fault("pulls", message, str(bandit.pulls), remedy)])
+        self.refuse(bandit)
 
 
 def declare(

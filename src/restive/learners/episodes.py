@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.learners.contract import Learner
+from restive.learners.contract import Learner, Observation
 from restive.learners.paper.inputs import Labels
 from restive.learners.paper.rules import FOREVER, Evidence, Rule
 from restive.learners.records import arrays_of, record_from
 from restive.learners.replanning import Structure, ValuePlanner
 from restive.learners.storage import Snapshot, generator_from, generator_state, plain_label
-from restive.policies.greedy import NEVER, Sight, one_just_seen
+from restive.policies.sight import NEVER, Sight
 
 __all__ = ["EpisodicLearner"]
 
@@ -41,7 +41,6 @@ class EpisodicLearner(Learner):
     counts: Any  # samples so far: ``visits`` of each color, and what the rule looks at
     rule: Rule
     planner: ValuePlanner
-    most_pulls = 1  # plans are for one pull a step
 
     def __init__(
         self, n_arms: int, sizes: tuple[int, ...] | None, rng: int | np.random.Generator
@@ -88,12 +87,10 @@ class EpisodicLearner(Learner):
         return int(self.policy.arm(self.sight)) if detour is None else detour
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        self.step([(arm, state, reward)])
+        self.step([Observation(arm, state, reward)])
 
-    def step(self, observations: Sequence[tuple[int, Hashable, float]]) -> None:
-        """One step of time: (arm, state, reward) of every arm that was pulled in it, if any."""
-        checked = [(self.check_arm(arm), state, self.check_reward(reward))
-                   for arm, state, reward in observations]  # fmt: skip
+    def step(self, observations: Sequence[Observation]) -> None:
+        checked = self.check_step(observations)
         for arm, state, _ in checked:
             self._admit(arm, state)
         known = self.labels.sizes
@@ -103,10 +100,7 @@ class EpisodicLearner(Learner):
             self._make_room()
         for sample in seen:
             self._count(*sample)
-        self.sight.steps += 1
-        for arm, number, _ in seen:
-            self.sight.states[arm], self.sight.seen_at[arm] = number, self.sight.steps
-            self.sight.last = arm
+        self.sight.see([(arm, number) for arm, number, _ in seen])
         self._settle(grown)
 
     def play_path(self, states: Ints, rewards: Floats) -> Ints:
@@ -116,7 +110,7 @@ class EpisodicLearner(Learner):
         names = self.labels.table(states)
         step = 0
         while step < len(pulls):
-            if self.running and self._detour() is None and one_just_seen(self.sight):
+            if self.running and self._detour() is None and self.sight.regular:
                 end, before = min(len(pulls), step + self._steps_left()), step
                 step, why = self._follow(names, states, rewards, pulls, step, end)
                 self.samples += step - before

@@ -1,8 +1,8 @@
-"""Learners that know what to do: a plan's policy, one arm for ever, all arms in turn."""
+"""Learners that learn nothing: each follows a policy, and others are measured by it."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,86 +12,64 @@ from restive.base.options import Parameter
 from restive.learners.contract import Learner, require_arms
 from restive.learners.declaration import declare
 from restive.learners.paper.inputs import Labels
-from restive.learners.paper.rules import FOREVER, Counts
-from restive.learners.storage import Snapshot, decode_bandit, encode_bandit
-from restive.mdp.certificate import bandit_parameters
+from restive.learners.storage import Snapshot
 from restive.model.bandit import Bandit
-from restive.planning import Plan, plan
-from restive.policies.greedy import NEVER, GreedyPolicy, Sight
+from restive.planning import plan
+from restive.policies.greedy import plan_policy
+from restive.policies.policy import Always, InTurn, Policy
+from restive.policies.sight import Observation, Sight
 
-__all__ = ["PlanPolicy", "RoundRobin", "SingleArm"]
+__all__ = ["BestArm", "FollowPolicy", "Optimal", "RoundRobin"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@declare(
-    "optimal",
-    "knows the bandit and follows its plan",
-    guarantee="regret against rho* that does not grow but for luck; no gap regret",
-    assumes="irreducible chains, rewards in [0, 1]",
-    told="the bandit",
-    options=(Parameter("tolerance", "float", ..., "width of the plan's interval", 1e-12, 1),),
-    yardstick=True,
-)
-class PlanPolicy(Learner):
-    """Follows a plan of the true bandit, after one pull of each arm: what learners are measured by.
+class FollowPolicy(Learner):
+    """Follows a fixed policy: a plan, index tables, one arm, all in turn, or a function.
+
+    A learner that is declared builds its policy from arguments that it keeps as attributes, so that
+    it can be loaded; one made of just any policy goes on from its file by ``load``.
 
     >>> from restive.planning import plan
+    >>> from restive.policies.greedy import plan_policy
     >>> from restive.problems import example1
-    >>> PlanPolicy(plan(example1())).ask()
+    >>> FollowPolicy(plan_policy(plan(example1()))).ask()
     0
     """
 
-    def __init__(self, plan: Plan) -> None:
-        rep = plan.representation
-        self.n_arms = rep.n_arms
-        self.plan = plan
-        self.sight = Sight(rep.n_arms)
-        self.labels = Labels(rep.n_arms, rep.sizes)
-        self.policy = GreedyPolicy(rep, plan.values, bandit_parameters(plan.bandit, rep))
-        self._unused = Counts.none(rep)
-        self._limits = np.full(rep.n_colors, FOREVER)
+    name = "policy"
+    guarantee = "none: it learns nothing"
 
-    @classmethod
-    def from_problem(cls, bandit: Bandit, tolerance: float = 1e-6) -> PlanPolicy:
-        return cls(plan(bandit, tolerance))
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> PlanPolicy:
-        bandit, tolerance = decode_bandit(settings["bandit"]), settings["tolerance"]
-        made = plan(bandit, tolerance)
-        if list(made.representation.caps) != settings["caps"]:
-            made = plan(bandit, tolerance, caps=settings["caps"])
-        return cls(made)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        caps = list(self.plan.representation.caps)
-        bandit = encode_bandit(self.plan.bandit)
-        return {"bandit": bandit, "tolerance": self.plan.tolerance, "caps": caps}
+    def __init__(self, policy: Policy, name: str = "") -> None:
+        self.policy, self.name = policy, name or self.name
+        self.n_arms, self.most_pulls = policy.n_arms, policy.most_pulls
+        self.sight = Sight(self.n_arms)
+        self._labels = None if policy.sizes is None else Labels(self.n_arms, policy.sizes)
 
     def ask(self) -> int:
-        if not self.sight.complete:
-            return self.sight.states.index(NEVER)
-        return self.policy.arm(self.sight)
+        return self.policy.choose(self.sight)
+
+    def preferences(self) -> Floats:
+        return self.policy.preferences(self.sight)
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        arm = self.check_arm(arm)
-        self.check_reward(reward)
-        self.sight.note(arm, self.labels.number(arm, state))
+        self.step([Observation(arm, state, reward)])
+
+    def step(self, observations: Sequence[Observation]) -> None:
+        pulled = self.check_step(observations)
+        labels = self._labels
+        self.sight.see(
+            [(arm, 0 if labels is None else labels.number(arm, state)) for arm, state, _ in pulled]
+        )
 
     def play_path(self, states: Ints, rewards: Floats) -> Ints:
-        count = states.shape[1]
-        first = 0
-        pulls = np.empty(count, dtype=np.int64)
-        while not self.sight.complete and first < count:
-            arm = pulls[first] = self.ask()
-            self.tell(int(arm), int(states[arm, first]), 0.0)
-            first += 1
-        if first < count:
-            self.policy.follow(self.sight, self._unused, self._limits, self.labels.table(states),
-                               states, rewards, pulls, first, count)  # fmt: skip
+        if self._labels is None:
+            states = np.broadcast_to(np.int64(0), states.shape)  # as ``step`` notes them
+        else:
+            self._labels.table(states)  # refuses states that there are not
+        pulls = np.empty(states.shape[1], dtype=np.int64)
+        self.policy.play(self.sight, states, pulls, 0, len(pulls))
         return pulls
 
     def snapshot(self) -> Snapshot:
@@ -104,6 +82,33 @@ class PlanPolicy(Learner):
 
 
 @declare(
+    "optimal",
+    "knows the bandit and follows its plan",
+    guarantee="regret against rho* that does not grow but for luck; no gap regret",
+    assumes="irreducible chains, rewards in [0, 1]",
+    told="the bandit",
+    options=(Parameter("tolerance", "float", ..., "width of the plan's interval", 1e-12, 1),),
+    yardstick=True,
+)
+class Optimal(FollowPolicy):
+    """Follows a plan of the true bandit, after one pull of each arm: what learners are measured by.
+
+    caps: ages that the plan tells apart; by default what the tolerance takes.
+    """
+
+    def __init__(
+        self, bandit: Bandit, tolerance: float = 1e-6, caps: int | Sequence[int] | None = None
+    ) -> None:
+        self.bandit, self.tolerance, self.caps = bandit, tolerance, caps
+        self.plan = plan(bandit, tolerance, caps=caps)
+        super().__init__(plan_policy(self.plan))
+
+    @classmethod
+    def from_problem(cls, bandit: Bandit, tolerance: float = 1e-6) -> Optimal:
+        return cls(bandit, tolerance)
+
+
+@declare(
     "best-arm",
     "knows which single arm pays most and pulls it for ever",
     guarantee="weak regret that does not grow but for luck; regret against rho* may grow linearly",
@@ -111,32 +116,16 @@ class PlanPolicy(Learner):
     told="which arm pays most on average",
     yardstick=True,
 )
-class SingleArm(Learner):
+class BestArm(FollowPolicy):
     """Pulls one arm for ever."""
 
     def __init__(self, n_arms: int, arm: int) -> None:
-        self.n_arms = n_arms
-        self.arm = self.check_arm(arm)
+        super().__init__(Always(n_arms, arm))
+        self.arm = arm
 
     @classmethod
-    def from_problem(cls, bandit: Bandit) -> SingleArm:
+    def from_problem(cls, bandit: Bandit) -> BestArm:
         return cls(bandit.n_arms, bandit.best_arm)
-
-    def ask(self) -> int:
-        return self.arm
-
-    def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        self.check_arm(arm)
-        self.check_reward(reward)
-
-    def play_path(self, states: Ints, rewards: Floats) -> Ints:
-        return np.full(states.shape[1], self.arm)
-
-    def snapshot(self) -> Snapshot:
-        return {"name": self.name, "settings": self.settings}, {}
-
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.check_origin(state)
 
 
 @declare(
@@ -145,30 +134,11 @@ class SingleArm(Learner):
     guarantee="none",
     assumes="nothing",
     told="the number of arms",
+    several_pulls=True,
 )
-class RoundRobin(Learner):
+class RoundRobin(FollowPolicy):
     """Pulls all arms in turn, going on after the arm that was pulled last."""
 
     def __init__(self, n_arms: int) -> None:
         require_arms(n_arms)
-        self.n_arms = n_arms
-        self._next = 0
-
-    def ask(self) -> int:
-        return self._next
-
-    def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        self.check_reward(reward)
-        self._next = (self.check_arm(arm) + 1) % self.n_arms
-
-    def play_path(self, states: Ints, rewards: Floats) -> Ints:
-        pulls = np.asarray((self._next + np.arange(states.shape[1])) % self.n_arms)
-        self._next = (self._next + len(pulls)) % self.n_arms
-        return pulls
-
-    def snapshot(self) -> Snapshot:
-        return {"name": self.name, "settings": self.settings, "next": self._next}, {}
-
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.check_origin(state)
-        self._next = int(state["next"])
+        super().__init__(InTurn(n_arms))

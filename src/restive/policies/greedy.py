@@ -1,67 +1,32 @@
-"""Following the values of a plan: what was last seen of each arm, and the arm worth most there."""
+"""Following the values of a plan: the arm worth most in every information state."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.mdp.certificate import bandit_parameters
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
+from restive.policies.policy import Policy
+from restive.policies.sight import NEVER, Sight
 
 if TYPE_CHECKING:
     from restive._kernels.play import Graph, Laws, Moves
     from restive.learners.paper.rules import Counts
+    from restive.planning.result import Plan
 
-__all__ = ["GreedyPolicy", "Sight", "advance", "laws_of", "moves_of", "one_just_seen"]
+__all__ = ["GreedyPolicy", "laws_of", "moves_of", "plan_policy"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-NEVER = -1
+FOREVER = np.iinfo(np.int64).max
 ROWS = 1 << 10  # information states that a graph has room for at first
 MOST_CELLS = 1 << 26  # of a graph's rows; then it is begun anew
-
-
-class Sight:
-    """What was last seen of each arm, and at which step; NEVER where it was not pulled yet."""
-
-    def __init__(self, n_arms: int) -> None:
-        self.steps = 0
-        self.states = [NEVER] * n_arms
-        self.seen_at = [0] * n_arms
-        self.last = 0
-
-    def note(self, arm: int, state: int) -> None:
-        self.steps += 1
-        self.states[arm] = state
-        self.seen_at[arm] = self.steps
-        self.last = arm
-
-    def age(self, arm: int) -> int:
-        """Steps since the arm was seen, counted at the next pull: 1 for the arm pulled last."""
-        return self.steps + 1 - self.seen_at[arm]
-
-    @property
-    def complete(self) -> bool:
-        """Whether every arm was seen, so that there is an information state."""
-        return NEVER not in self.states
-
-    def snapshot(self) -> dict[str, Any]:
-        return {
-            "steps": self.steps,
-            "states": list(self.states),
-            "seen_at": list(self.seen_at),
-            "last": self.last,
-        }
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        self.steps, self.last = int(state["steps"]), int(state["last"])
-        self.states = [int(s) for s in state["states"]]
-        self.seen_at = [int(n) for n in state["seen_at"]]
 
 
 @lru_cache(maxsize=8)
@@ -96,95 +61,117 @@ def laws_of(parameters: Parameters) -> Laws:
     return Laws(rewards, chances, np.ascontiguousarray(radii, dtype=np.float64))
 
 
-def one_just_seen(sight: Sight) -> bool:
-    """Whether the last step showed one arm: no step was missed, and no two arms were pulled."""
-    return sight.seen_at.count(sight.steps) == 1
+class Uncounted(NamedTuple):
+    """Counts per color that nobody looks at."""
+
+    visits: Ints
+    outcomes: Ints
+    rewards: Floats
+    squares: None = None
 
 
-def advance(sight: Sight, names: Ints, path: Ints, pulled: Ints, begin: int, end: int) -> None:
-    """Move ``sight`` from ``begin`` to ``end`` on a path; pulled: (K,) last pulls, or NEVER."""
-    for arm in np.flatnonzero(pulled != NEVER).tolist():
-        sight.seen_at[arm] = sight.steps + int(pulled[arm]) - begin + 1
-        sight.states[arm] = int(names[arm, path[arm, pulled[arm]]])
-    if end > begin:
-        sight.last = int(np.argmax(pulled))
-    sight.steps += end - begin
-
-
-class GreedyPolicy:
+class GreedyPolicy(Policy):
     """The policy that is greedy for given values and parameters, worked out where it is needed.
 
-    Of several arms worth the same the first is pulled.
+    Of several arms worth the same the first is pulled. It looks one step ahead from the ages as
+    they are, so it also knows what to do after a missed step, or one in which several arms were
+    seen; but that it remembers only for what single pulls lead to (``Sight.regular``).
     """
 
     def __init__(self, rep: Representation, values: Floats, parameters: Parameters) -> None:
-        self.rep = rep
+        self.rep, self.n_arms, self.sizes = rep, rep.n_arms, rep.sizes
         self.values = values
-        self._moves = moves_of(rep)
-        self._laws = laws_of(parameters)
+        self.moves = moves_of(rep)
+        self.laws = laws_of(parameters)
         self._extended = parameters.radii is not None
         self._known = np.full(len(values), NEVER, dtype=np.int8)
         self._graph: Graph | None = None
         self._names = np.zeros((0, 0), dtype=np.int64)  # that the graph was made for
+
+    @property
+    def most_pulls(self) -> int:
+        """The values are those of one pull a step."""
+        return 1
+
+    def priorities(self, states: Ints, ages: Ints, last: Ints) -> Floats:
+        """Value of pulling each arm: reward of the pull and value of what it leads to."""
+        from restive._kernels.play import all_worths
+
+        colors = self.rep.colors(states, self.rep.store(ages)[0])
+        return np.asarray(all_worths(self.values, self.moves, self.laws, self._extended, colors))
 
     def color(self, sight: Sight, arm: int) -> int:
         """Color of a pull: (arm, state last seen, stored age)."""
         return self.rep.color(arm, sight.states[arm], sight.age(arm))
 
     def _colors(self, sight: Sight) -> Ints:
-        return np.array([self.color(sight, arm) for arm in range(self.rep.n_arms)])
+        return np.array([self.color(sight, arm) for arm in range(self.n_arms)])
 
     def arm(self, sight: Sight) -> int:
-        """The arm to pull once every arm was seen."""
+        """The arm to pull, every arm having been seen."""
         from restive._kernels import play
 
         seen = self._colors(sight)
-        greedy = (self.values, self._moves, self._laws, self._extended, seen)
-        if not one_just_seen(sight):  # none of the states that have a place of their own
+        greedy = (self.values, self.moves, self.laws, self._extended, seen)
+        if not sight.regular:  # none of the states that have a place of their own
             return int(play.greedy(*greedy))
-        place = self._moves.block[sight.last] + self._moves.offset[sight.last, seen].sum()
+        place = self.moves.block[sight.last] + self.moves.offset[sight.last, seen].sum()
         if self._known[place] == NEVER:
             self._known[place] = play.greedy(*greedy)
         return int(self._known[place])
+
+    def play(self, sight: Sight, path: Ints, pulls: Ints, begin: int, end: int) -> None:
+        while begin < end and not sight.regular:
+            super().play(sight, path, pulls, begin, begin + 1)
+            begin += 1
+        if begin == end:
+            return
+        path = np.ascontiguousarray(path[:, begin:end])
+        shape = (self.rep.n_colors, self.rep.max_support)
+        visits, outcomes = (np.zeros(size, dtype=np.int64) for size in (shape[:1], shape))
+        names = np.tile(np.arange(self.rep.max_support), (self.n_arms, 1))
+        self.follow(sight, Uncounted(visits, outcomes, np.zeros(shape)),
+                    np.full(len(visits), FOREVER), names, path, np.zeros(path.shape),
+                    pulls[begin:end], 0, end - begin)  # fmt: skip
 
     def walk(
         self, sight: Sight, left: Ints, names: Ints, path: Ints, pulls: Ints, begin: int, end: int
     ) -> tuple[int, int]:
         """Pulls along a path until an arm has none left, for callers that count for themselves.
 
-        left: (K,) pulls left to each arm, counted down. ``sight`` stays where it is. Returns where
-        and why it stopped.
+        left: (K,) pulls left to each arm, counted down. ``sight``, which must be regular, stays
+        where it is. Returns where and why it stopped.
         """
         from restive._kernels import play
 
         step, why = play.walk(
-            self.values, self._moves, self._laws, self._extended, self._known, self._colors(sight),
+            self.values, self.moves, self.laws, self._extended, self._known, self._colors(sight),
             left, names, path, pulls, begin, end, sight.last,
         )  # fmt: skip
         return int(step), int(why)
 
     def follow(
-        self, sight: Sight, counts: Counts, limits: Ints, names: Ints, path: Ints, rewards: Floats,
-        pulls: Ints, begin: int, end: int,
+        self, sight: Sight, counts: Counts | Uncounted, limits: Ints, names: Ints, path: Ints,
+        rewards: Floats, pulls: Ints, begin: int, end: int,
     ) -> tuple[int, int]:  # fmt: skip
         """Play along a path from ``begin`` to at most ``end``; returns where and why it stopped.
 
-        Counts, ``pulls`` and ``sight`` are brought up to date.
+        Counts, ``pulls`` and ``sight``, which must be regular, are brought up to date.
         """
         from restive._kernels import play
 
-        seen, pulled = self._colors(sight), np.full(self.rep.n_arms, NEVER)
+        seen, pulled = self._colors(sight), np.full(self.n_arms, NEVER)
         step, last, why = begin, sight.last, play.FULL
         graph = self._graph_of(names)
         while why == play.FULL:
             step, last, why = play.episode(
-                self.values, self._moves, self._laws, self._extended, self._known, graph, limits,
+                self.values, self.moves, self.laws, self._extended, self._known, graph, limits,
                 counts.visits, counts.outcomes, counts.rewards, counts.squares, names, path,
                 rewards, pulls, step, end, last, seen, pulled,
             )  # fmt: skip
             if why == play.FULL:
                 graph = self._graph = _grown(graph)
-        advance(sight, names, path, pulled, begin, int(step))
+        sight.advance(pulled, path, begin, int(step), names)
         return int(step), int(why)
 
     def _graph_of(self, names: Ints) -> Graph:
@@ -214,3 +201,9 @@ def _grown(graph: Graph) -> Graph:
     rows = np.empty(length, dtype=np.uint32)
     rows[: len(graph.rows)] = graph.rows
     return graph._replace(rows=rows)
+
+
+def plan_policy(plan: Plan) -> GreedyPolicy:
+    """The optimal policy that a plan found."""
+    rep = plan.representation
+    return GreedyPolicy(rep, plan.values, bandit_parameters(plan.bandit, rep))

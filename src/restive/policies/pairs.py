@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.mdp.structured import Parameters, StructuredMDP
-from restive.policies.greedy import NEVER, Sight, advance
+from restive.policies.sight import NEVER, Sight
 
 if TYPE_CHECKING:
     from restive.learners.paper.rules import Counts
@@ -53,5 +53,5 @@ class PairPolicy:
             counts.outcomes, counts.rewards, counts.squares, path, rewards, pulls, begin, end,
             self.state(sight), pulled,
         )  # fmt: skip
-        advance(sight, names, path, pulled, begin, int(step))
+        sight.advance(pulled, path, begin, int(step), names)
         return int(step), int(why)

@@ -18,8 +18,8 @@ from restive.learners.paper.rules import Counts, Optimism, Rule
 from restive.learners.replanning import ValuePlanner
 from restive.learners.storage import encode_argument
 from restive.mdp.structured import Parameters, StructuredMDP
-from restive.policies.greedy import Sight
 from restive.policies.pairs import PairPolicy
+from restive.policies.sight import Observation, Sight
 
 __all__ = ["ColoredUCRL2", "StructuredLearner"]
 
@@ -65,13 +65,15 @@ class StructuredLearner(EpisodicLearner):
     def state(self) -> int:
         return self.sight.states[0]
 
-    def step(self, observations: Sequence[tuple[int, Hashable, float]]) -> None:
-        """Take note of one action, the state that followed and the reward."""
-        if len(observations) != 1:
+    def step(self, observations: Sequence[Observation]) -> None:
+        """One action, the state that followed and the reward; without one nothing moves."""
+        if len(observations) > 1:
             number, remedy = f"{len(observations)} actions", "Tell every step's one action."
-            raise ProblemError([Fault("tell", "not one action", number, remedy)])
-        ((arm, state, reward),) = observations
-        action, paid = self.check_arm(arm), self.check_reward(reward)
+            raise ProblemError([Fault("observations", "more than one action", number, remedy)])
+        for action, state, paid in self.check_step(observations):
+            self._act(action, state, paid)
+
+    def _act(self, action: int, state: Hashable, paid: float) -> None:
         color, successors = self._color(action), self.mdp.successors[self.state, action]
         leads = np.flatnonzero(successors == state)
         if color < 0 or not len(leads):

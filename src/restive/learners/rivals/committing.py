@@ -12,17 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.base.checks import require, require_horizon
+from restive.base.errors import TooLargeError
 from restive.base.options import Parameter
 from restive.learners.contract import Learner
 from restive.learners.declaration import declare
 from restive.learners.paper.inputs import Labels
-from restive.learners.rivals.following import Follower, PlanFollower, plan_model
 from restive.learners.storage import Snapshot
 from restive.model.bandit import Arm, Bandit
 from restive.model.chains import communicating_classes
-from restive.policies.greedy import NEVER, Sight
+from restive.planning import plan
+from restive.policies.greedy import plan_policy
+from restive.policies.policy import Policy
+from restive.policies.sight import NEVER, Observation, Sight
 
-__all__ = ["Committing", "ExploreThenPlan", "estimated_arm"]
+__all__ = ["Committing", "ExploreThenPlan", "best_policy", "estimated_arm"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -44,7 +47,7 @@ class Committing(Learner):
         self.moves = np.zeros((self.n_arms, width, width), dtype=np.int64)
         self.visits = np.zeros((self.n_arms, width), dtype=np.int64)
         self.paid = np.zeros((self.n_arms, width))
-        self.follower: Follower | None = None
+        self.policy: Policy | None = None
         self.committed_at = 0  # steps of exploration
         self._seconds = 0.0
 
@@ -57,33 +60,41 @@ class Committing(Learner):
         """
 
     @abstractmethod
-    def commit(self) -> Follower:
+    def commit(self) -> Policy:
         """The policy to follow from here on, from the counts."""
 
     @property
     def episodes(self) -> tuple[int, ...]:
-        return () if self.follower is None else (self.committed_at + 1,)
+        return () if self.policy is None else (self.committed_at + 1,)
 
     @property
     def planning_seconds(self) -> float:
         return self._seconds
 
     def ask(self) -> int:
-        if self.follower is not None:
-            return self.follower.arm(self.sight)
-        wanted = self.exploring()
-        return 0 if wanted is None else wanted[0]
+        if self.policy is not None:
+            return self.policy.choose(self.sight)
+        phase = self.exploring()
+        return 0 if phase is None else phase[0]
+
+    def preferences(self) -> Floats:
+        return super().preferences() if self.policy is None else self.policy.preferences(self.sight)
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        arm, paid = self.check_arm(arm), self.check_reward(reward)
-        number = self.labels.number(arm, state)
-        if self.follower is None:
+        self.step([Observation(arm, state, reward)])
+
+    def step(self, observations: Sequence[Observation]) -> None:
+        pulled = [
+            (arm, self.labels.number(arm, state), reward)
+            for arm, state, reward in self.check_step(observations)
+        ]
+        for arm, number, reward in pulled if self.policy is None else []:
             before = self._just_seen(arm)
             if before != NEVER:
                 self.moves[arm, before, number] += 1
             self.visits[arm, number] += 1
-            self.paid[arm, number] += paid
-        self.sight.note(arm, number)
+            self.paid[arm, number] += reward
+        self.sight.see([(arm, number) for arm, number, _ in pulled])
         self._settle()
 
     def play_path(self, states: Ints, rewards: Floats) -> Ints:
@@ -92,10 +103,10 @@ class Committing(Learner):
         self.labels.table(states)
         pulls = np.empty(states.shape[1], dtype=np.int64)
         step, count = 0, len(pulls)
-        while step < count and self.follower is None:
-            wanted = self.exploring()
-            assert wanted is not None
-            arm, most, target = wanted
+        while step < count and self.policy is None:
+            phase = self.exploring()
+            assert phase is not None
+            arm, most, target = phase
             size = self.sizes[arm]
             after = explore(
                 states[arm], rewards[arm], step, min(count, step + most), self._just_seen(arm),
@@ -106,21 +117,21 @@ class Committing(Learner):
             self.sight.note(arm, int(states[arm, after - 1]))
             step = int(after)
             self._settle()
-        if self.follower is not None:
-            self.follower.follow(self.sight, states, rewards, pulls, step, count)
+        if self.policy is not None:
+            self.policy.play(self.sight, states, pulls, step, count)
         return pulls
 
     def _just_seen(self, arm: int) -> int:
         return self.sight.states[arm] if self.sight.age(arm) == 1 else NEVER
 
     def _settle(self) -> None:
-        if self.follower is None and self.exploring() is None:
+        if self.policy is None and self.exploring() is None:
             self.committed_at = self.sight.steps
             self._follow()
 
     def _follow(self) -> None:
         clock = perf_counter()
-        self.follower = self.commit()
+        self.policy = self.commit()
         self._seconds += perf_counter() - clock
 
     def snapshot(self) -> Snapshot:
@@ -129,7 +140,7 @@ class Committing(Learner):
             "settings": self.settings,
             "sight": self.sight.snapshot(),
             "committed_at": self.committed_at,
-            "committed": self.follower is not None,
+            "committed": self.policy is not None,
         }
         arrays = {"moves": self.moves, "visits": self.visits, "paid": self.paid}
         return state, {name: array.copy() for name, array in arrays.items()}
@@ -140,7 +151,7 @@ class Committing(Learner):
         self.moves, self.visits = arrays["moves"].copy(), arrays["visits"].copy()
         self.paid = arrays["paid"].copy()
         self.committed_at = int(state["committed_at"])
-        self.follower = None
+        self.policy = None
         if state["committed"]:
             self._follow()  # the counts have not changed since: the same policy again
 
@@ -181,12 +192,24 @@ class ExploreThenPlan(Committing):
                 return arm, self.block - seen, 0
         return None
 
-    def commit(self) -> Follower:
+    def commit(self) -> Policy:
         arms = [
             estimated_arm(self.moves[j, :size, :size], self.visits[j, :size], self.paid[j, :size])
             for j, size in enumerate(self.sizes)
         ]
-        return PlanFollower(plan_model(Bandit(arms), self.horizon))
+        return best_policy(Bandit(arms), self.horizon)
+
+
+def best_policy(model: Bandit, horizon: int) -> Policy:
+    """That of an estimated bandit's plan, to a tolerance of 1/T or the next one that fits."""
+    tolerance = min(0.01, max(1e-6, 1.0 / horizon))
+    while True:
+        try:
+            return plan_policy(plan(model, tolerance))
+        except TooLargeError:
+            tolerance *= 10
+            if tolerance > 0.1:
+                raise
 
 
 def estimated_arm(moves: Ints, visits: Ints, paid: Floats) -> Arm:

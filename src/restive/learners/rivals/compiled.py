@@ -27,6 +27,7 @@ Ints = NDArray[np.int64]
 
 Steps = tuple[Callable[..., Any], Callable[..., Any]]  # compiled: of one step, along a path
 
+NO_ARM = -1
 NO_STATE = -1  # code of a mark that no state of a path can equal
 
 
@@ -98,6 +99,11 @@ class MarkedLearner(CompiledLearner):
         learn, _ = self.steps()
         if learn(*self.inputs, arm, hit, self.check_reward(reward)):
             self.marks[arm] = label
+
+    def pass_time(self) -> None:
+        """As a pull of some other arm: the chain that it follows moved on unseen."""
+        learn, _ = self.steps()
+        learn(*self.inputs, NO_ARM, False, 0.0)
 
     def play_path(self, states: Ints, rewards: Floats) -> Ints:
         pulls = np.empty(states.shape[1], dtype=np.int64)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from restive.base.checks import require_horizon
 from restive.base.errors import Fault, ProblemError
 from restive.learners.declaration import declare
-from restive.learners.rivals.committing import Committing
-from restive.learners.rivals.following import Follower, PlanFollower, plan_model
+from restive.learners.rivals.committing import Committing, best_policy
 from restive.model.bandit import Arm, Bandit
+from restive.policies.policy import Policy
 
 __all__ = ["RestlessUCB", "optimistic_rows"]
 
@@ -86,7 +86,7 @@ class RestlessUCB(Committing):
                 return arm, 1 << 62, self.target
         return None
 
-    def commit(self) -> Follower:
+    def commit(self) -> Policy:
         arms = []
         for j, size in enumerate(self.sizes):
             moves = self.moves[j, :size, :size]
@@ -95,7 +95,7 @@ class RestlessUCB(Committing):
             raised = optimistic_rows(rows[np.ix_(order, order)], self.radius, 1 / self.horizon)
             back = np.argsort(order)
             arms.append(Arm(raised[np.ix_(back, back)], self.rewards[j]))
-        return PlanFollower(plan_model(Bandit(arms), self.horizon))
+        return best_policy(Bandit(arms), self.horizon)
 
 
 def reward_order(rewards: Floats) -> Ints:

@@ -78,6 +78,9 @@ class EpochLearner(CompiledLearner):
         learn, _ = self.steps()
         learn(*self.inputs, self.check_arm(arm), self.check_reward(reward))
 
+    def pass_time(self) -> None:
+        self.memory["clock"][STEPS] += 1
+
     def play_path(self, states: Ints, rewards: Floats) -> Ints:
         pulls = np.empty(states.shape[1], dtype=np.int64)
         self.steps()[1](*self.inputs, np.ascontiguousarray(rewards), pulls)

@@ -14,10 +14,11 @@ from restive.base.checks import require_horizon
 from restive.base.errors import Fault, ProblemError
 from restive.learners.declaration import declare
 from restive.learners.rivals.committing import Committing
-from restive.learners.rivals.following import Follower, IndexTables, myopic_tables
 from restive.learners.storage import Snapshot
 from restive.mdp.representation import Representation
 from restive.model.bandit import Arm, Bandit
+from restive.policies.policy import Policy
+from restive.policies.tables import IndexPolicy, reward_tables
 
 __all__ = ["Tiling", "best_waits"]
 
@@ -181,7 +182,7 @@ class Tiling(Committing):
         alpha, beta = (moves[:, 1] / moves.sum(axis=1)).tolist()
         return alpha, beta
 
-    def commit(self) -> Follower:
+    def commit(self) -> Policy:
         alpha, beta = self._estimates()
         if self.known.rest is None:
             return self._myopic(alpha, beta)
@@ -194,16 +195,16 @@ class Tiling(Committing):
             sense if j == self.known.channel else np.full((size, LONGEST_WAIT), 0.5)
             for j, size in enumerate(self.sizes)
         ]
-        return IndexTables(rep, tables, [0.5] * self.n_arms)
+        return IndexPolicy(rep, tables, 0.5)
 
-    def _myopic(self, alpha: float, beta: float) -> Follower:
+    def _myopic(self, alpha: float, beta: float) -> Policy:
         """The myopic policy of identical channels; unseen ones have the stationary law."""
         inside = 1 / self.horizon  # keeps the chain irreducible and aperiodic
         alpha, beta = min(max(alpha, inside), 1 - inside), min(max(beta, inside), 1 - inside)
         model = Arm([[1 - alpha, alpha], [1 - beta, beta]], self.known.rewards)
         bandit = Bandit([model] * self.n_arms)
         rep = Representation.of(bandit, model.mixing_time(1e-9))
-        return IndexTables(rep, myopic_tables(bandit, rep), [model.gain] * self.n_arms)
+        return IndexPolicy(rep, reward_tables(bandit, rep), model.gain)
 
     def snapshot(self) -> Snapshot:
         state, arrays = super().snapshot()

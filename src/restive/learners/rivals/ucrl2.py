@@ -22,8 +22,8 @@ from restive.learners.replanning import ValuePlanner
 from restive.mdp.representation import Representation
 from restive.mdp.structured import StructuredMDP
 from restive.model.bandit import Bandit
-from restive.policies.greedy import NEVER, Sight, one_just_seen
 from restive.policies.pairs import PairPolicy
+from restive.policies.sight import NEVER, Sight
 
 __all__ = ["UCRL2", "pair_structure"]
 
@@ -113,7 +113,7 @@ class UCRL2(EpisodicLearner):
         return int(self.structure.colors[self._state(self.sight), arm])
 
     def _count(self, arm: int, state: int, reward: float) -> None:
-        if self.sight.complete and one_just_seen(self.sight):  # or it is no pair of the MDP
+        if self.sight.regular:  # or it is no pair of the MDP
             super()._count(arm, state, reward)
 
 

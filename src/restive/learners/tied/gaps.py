@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.policies.greedy import NEVER, Sight
+from restive.policies.sight import NEVER, Sight
 
 __all__ = ["LONGEST_GAP", "Gaps"]
 

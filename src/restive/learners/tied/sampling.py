@@ -22,7 +22,8 @@ from restive.learners.tied.gaps import LONGEST_GAP, Gaps
 from restive.learners.tied.plan_size import require_plannable, sweeps_allowed
 from restive.learners.tied.posterior import ChainPosterior, RewardPosterior
 from restive.mdp.representation import Representation
-from restive.policies.greedy import NEVER, GreedyPolicy
+from restive.policies.greedy import GreedyPolicy
+from restive.policies.sight import NEVER
 
 __all__ = ["TiedSampling", "TiedSettings"]
 

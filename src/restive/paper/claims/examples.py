@@ -7,12 +7,13 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from restive.learners.fixed import PlanPolicy
+from restive.learners.fixed import FollowPolicy
 from restive.paper import criteria
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 from restive.paper.estimates import interval
 from restive.planning import Plan, plan
 from restive.planning.evaluation import evaluate
+from restive.policies.greedy import plan_policy
 from restive.problems import build, example1, example2, example3, example4
 from restive.simulation import BanditWorld, play
 
@@ -207,7 +208,8 @@ def measure_play(name: str, steps: int) -> list[float]:
     found = plan(build(name, **PROBLEMS[name]), 1e-6)
     off = []
     for seed in range(RUNS):
-        run = play(PlanPolicy(found), BanditWorld(found.bandit, 900_000 + seed), steps, plan=found)
+        learner = FollowPolicy(plan_policy(found))
+        run = play(learner, BanditWorld(found.bandit, 900_000 + seed), steps, plan=found)
         assert run.regret is not None
         assert run.gap_regret is not None
         assert run.boundary is not None
