@@ -338,6 +338,18 @@ def test_a_stopped_path_is_the_beginning_of_the_whole_one():
     for block, _ in world.stream(10**6):
         states.append(block.copy())
         world.stopped = len(states) == 3
-    assert world.reached == 3 * live.BLOCK
-    whole, _ = next(BanditWorld(EXAMPLE, 7).blocks(world.reached))
+    whole, _ = next(BanditWorld(EXAMPLE, 7).blocks(3 * live.BLOCK))
     assert np.array_equal(np.concatenate(states, axis=1), whole)
+
+
+def test_several_pulls_a_step():
+    two = restive.Bandit(EXAMPLE.arms, pulls=2)
+    got = found("--horizon", 500, "--learner", "round-robin", given=two)
+    assert (got["pulls"], got["pulls_per_step"]) == ([500, 500], 2)
+    assert got["weak_regret"] == pytest.approx(500 - got["total_reward"])
+    assert "one pull a step" in got["missing"]["regret"]
+    shown = run("--horizon", 500, "--learner", "round-robin", given=two).stdout
+    assert "the 2 best arms, channel 1 and channel 2" in shown
+    refused = run("--horizon", 500, "--learner", "ucb1", given=two)
+    assert refused.exit_code == 2
+    assert "ucb1 cannot choose so many arms (found 2)" in refused.stderr

@@ -324,7 +324,7 @@ def test_one_color_per_pair_is_ucrl2():
     mdp, truth = two_rooms()
     learner = ColoredUCRL2(mdp, delta=0.1)
     world = StructuredWorld(mdp, truth.probabilities, truth.rewards, 4)
-    walk = world.begin()
+    walk = world.walk()
     counts, now, starts = np.zeros((2, 2)), np.zeros((2, 2)), [1]
     before = counts.copy()
     for t in range(2, 4002):

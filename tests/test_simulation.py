@@ -374,13 +374,13 @@ def test_curves_end_with_the_last_step_of_a_world_that_ends_early(blocks):
     run = play(make_learner("round-robin", bandit, None), world, 10_000, plan=found)
     curves = (run.times, run.rewards, run.regret, run.gap_regret, run.weak_regret)
     if not blocks:
-        assert [len(curve) for curve in curves] == [0] * 5
+        assert [len(curve) for curve in curves] == [run.steps] * 5 == [0] * 5
         return
     whole = play(make_learner("round-robin", bandit, None), BanditWorld(bandit, 4), 100 * blocks,
                  plan=found)  # fmt: skip
     theirs = (whole.times, whole.rewards, whole.regret, whole.gap_regret, whole.weak_regret)
     assert [curve[-1] for curve in curves] == [curve[-1] for curve in theirs]
-    assert run.times[-1] == 100 * blocks
+    assert run.steps == run.times[-1] == 100 * blocks
     assert (np.diff(run.times) > 0).all()
     assert (run.total_reward, run.pulls) == (whole.total_reward, whole.pulls)
 
@@ -399,9 +399,9 @@ def test_play_refuses_what_does_not_fit():
 
 def test_progress_reports_the_steps():
     seen = []
-    play(make_learner("round-robin", example1(), None), BanditWorld(example1()), 100_000,
-         progress=seen.append)  # fmt: skip
-    assert seen[-1] == 100_000
+    run = play(make_learner("round-robin", example1(), None), BanditWorld(example1()), 100_000,
+               progress=lambda *done: seen.append(done))  # fmt: skip
+    assert seen[-1] == (100_000, run.total_reward)
     assert all(a < b for a, b in pairwise(seen))
 
 
@@ -428,7 +428,7 @@ def test_a_structured_world_has_the_law_of_each_pair():
     mdp, laws, rewards = river()
     world = StructuredWorld(mdp, laws, rewards, 3)
     assert world.epsilon == pytest.approx(0.05)
-    walk = world.begin()
+    walk = world.walk()
     counts, paid, visits = np.zeros((5, 2, 5)), np.zeros((5, 2)), np.zeros((5, 2))
     choose = np.random.default_rng(0)
     for _ in range(30_000):
@@ -471,7 +471,7 @@ def test_compiled_walks_give_the_same_bytes_as_ask_and_tell(noise):
     world = StructuredWorld(mdp, laws, rewards, 5, reward_noise=noise)
     fast = ColoredUCRL2(mdp, epsilon=world.epsilon)
     run = play(fast, world, 3000)
-    slow, walk = ColoredUCRL2(mdp, epsilon=world.epsilon), world.begin()
+    slow, walk = ColoredUCRL2(mdp, epsilon=world.epsilon), world.walk()
     pulls, paid = Learner.play_walk(slow, walk, 3000)
     assert run.total_reward == pytest.approx(paid.sum())
     assert run.pulls == tuple(np.bincount(pulls, minlength=2).tolist())

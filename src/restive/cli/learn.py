@@ -59,7 +59,7 @@ def learn(
     bandit = _read(file)
     found, run = _learned(bandit, entry, steps, seed, chance, options)
     if json:
-        _print_json(found | ({"curves": _curves(run, found["steps"])} if curves else {}))
+        _print_json(found | ({"curves": _curves(run)} if curves else {}))
     else:
         from restive.cli import learn_screen
 
@@ -95,26 +95,27 @@ def _learned(
 
     # a stream of its own: what the learner draws has nothing to do with what the arms do
     luck = np.random.default_rng([seed, 1])
-    player = live.Watched(make_learner(entry.name, bandit, steps, delta, luck, **options))
+    player = make_learner(entry.name, bandit, steps, delta, luck, **options)
     warming.warm_learner(entry.name, bandit, delta, options)
     with screen.progress() as report:
         plan, why = live.yardstick(bandit, report)
-    world, best = live.StoppableWorld(bandit, seed), bandit.arms[bandit.best_arm].gain
-    gain = None if plan is None else plan.gain
-    with live.stopping(world), live.watching(player, steps, gain, best) as report_steps:
+    world, yardsticks = live.StoppableWorld(bandit, seed), _yardsticks(bandit, plan, why)
+    watched = live.watching(steps, yardsticks["gain"], yardsticks["best_arm"]["gain"])
+    with live.stopping(world), watched as report_steps:
         run = play(player, world, steps, plan=plan, progress=report_steps)
     facts = {
         "problem": bandit.name, "version": __version__, "learner": entry.name, "options": options,
-        "seed": seed, "delta": delta, "horizon": steps, "interrupted": world.reached < steps,
+        "seed": seed, "delta": delta, "horizon": steps, "interrupted": run.steps < steps,
+        "pulls_per_step": bandit.pulls,
     }  # fmt: skip
-    facts |= _yardsticks(bandit, plan, why) | _outcome(run, world.reached)
+    facts |= yardsticks | _outcome(run)
     if run.missing:
         facts["missing"] = dict.fromkeys(run.missing, f"the best average reward is unknown: {why}")
     return facts, run if facts["steps"] else None
 
 
 def _yardsticks(bandit: Bandit, plan: Plan | None, why: str) -> dict[str, Any]:
-    best = bandit.best_arm
+    arms = sorted(range(bandit.n_arms), key=lambda j: -bandit.arms[j].gain)[: bandit.pulls]
     return {
         "gain": None if plan is None else plan.gain,
         "gain_lower": None if plan is None else plan.gain_lower,
@@ -122,26 +123,29 @@ def _yardsticks(bandit: Bandit, plan: Plan | None, why: str) -> dict[str, Any]:
         "gain_tolerance": None if plan is None else plan.tolerance,
         "gain_note": why,
         "gain_seconds": None if plan is None else plan.seconds,
-        "best_arm": {"arm": best, "name": bandit.arm_name(best), "gain": bandit.arms[best].gain},
+        "best_arm": {
+            "arm": arms[0],
+            "name": " and ".join(bandit.arm_name(arm) for arm in arms),
+            "gain": sum(bandit.arms[arm].gain for arm in arms),
+        },
     }
 
 
-def _outcome(run: Run, reached: int) -> dict[str, Any]:
-    """The run's numbers at its end, ``reached`` steps after its beginning."""
-    steps = reached
+def _outcome(run: Run) -> dict[str, Any]:
+    """The run's numbers at its end."""
 
     def last(curve: Any) -> float | None:
-        return None if curve is None or not steps else float(curve[-1])
+        return None if curve is None or not run.steps else float(curve[-1])
 
     total = last(run.rewards)
     return {
-        "steps": steps,
+        "steps": run.steps,
         "total_reward": total,
-        "mean_reward": None if total is None else total / steps,
+        "mean_reward": None if total is None else total / run.steps,
         "regret": last(run.regret),
         "gap_regret": last(run.gap_regret),
         "weak_regret": last(run.weak_regret),
-        "episodes": sum(start <= steps for start in run.episodes),
+        "episodes": len(run.episodes),
         "replans": run.replans,
         "pulls": list(run.pulls),
         "seconds": run.seconds_playing + run.seconds_planning,
@@ -150,21 +154,19 @@ def _outcome(run: Run, reached: int) -> dict[str, Any]:
     }
 
 
-def _curves(run: Run | None, steps: int) -> dict[str, list[float] | None] | None:
+def _curves(run: Run | None) -> dict[str, list[float] | None] | None:
     if run is None:
         return None
-    points = int((run.times <= steps).sum())
     names = ("times", "rewards", "regret", "gap_regret", "weak_regret")
-    found = {name: getattr(run, name) for name in names}
-    return {name: None if c is None else c[:points].tolist() for name, c in found.items()}
+    curves = {name: getattr(run, name) for name in names}
+    return {name: None if c is None else c.tolist() for name, c in curves.items()}
 
 
 def _draw(run: Run, found: dict[str, Any], path: str, quiet: bool) -> None:
     from restive.cli import screen
     from restive.report.learning import learning_figure
 
-    learning_figure(run, path, title=f"{found['problem'] or 'a problem'}: {found['learner']}",
-                    steps=found["steps"])  # fmt: skip
+    learning_figure(run, path, title=f"{found['problem'] or 'a problem'}: {found['learner']}")
     if not quiet:
         screen.show_written([path])
 

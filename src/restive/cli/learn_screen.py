@@ -71,18 +71,22 @@ def _option(one: Parameter) -> str:
 def _rows(facts: Mapping[str, Any]) -> list[tuple[str, ...]]:
     best, gain = facts["best_arm"], facts["gain"]
     top = "unknown" if gain is None else _gain(gain)
-    single = f"the best single arm, {best['name']}"
     return [
         ("regret", "the best policy", top, _lost(facts["regret"])),
         ("gap regret", "the best policy, luck left out", top, _lost(facts["gap_regret"])),
-        ("weak regret", single, _gain(best["gain"]), _lost(facts["weak_regret"])),
+        ("weak regret", _best(facts), _gain(best["gain"]), _lost(facts["weak_regret"])),
     ]
+
+
+def _best(facts: Mapping[str, Any]) -> str:
+    count, name = facts["pulls_per_step"], facts["best_arm"]["name"]
+    return f"the best single arm, {name}" if count == 1 else f"the {count} best arms, {name}"
 
 
 def _sentence(facts: Mapping[str, Any]) -> str:
     best, gain = facts["best_arm"], facts["gain"]
     words = f"{facts['learner']} earned {_gain(facts['mean_reward'])} per step. "
-    single = f"pulling the best single arm, {best['name']},"
+    single = f"pulling {_best(facts)},"
     if gain is None:
         return words + f"Always {single} would earn {_gain(best['gain'])}."
     words += f"The best policy would earn {_gain(gain)}, and always "

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from math import inf
 from time import monotonic
 from types import FrameType
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from restive.base.errors import TooLargeError
 from restive.base.words import duration_text, size_text
 from restive.cli import screen
-from restive.learners.contract import Learner
-from restive.learners.storage import Snapshot
 from restive.model.bandit import Bandit
 from restive.planning import Plan, forecast, plan
 from restive.simulation.worlds import BanditWorld, Block
 
-__all__ = ["StoppableWorld", "Watched", "stopping", "watching", "yardstick"]
+__all__ = ["StoppableWorld", "stopping", "watching", "yardstick"]
 
 TOLERANCES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 PATIENCE = 20.0  # seconds that the plan behind the regret may take
@@ -31,17 +27,12 @@ BLOCK = 1 << 13  # steps between two looks at the keyboard
 
 
 class StoppableWorld(BanditWorld):
-    """A bandit's path that ends early once ``stopped`` is set; ``reached`` counts its steps."""
+    """A bandit's path that ends early once ``stopped`` is set."""
 
     stopped = False
-    reached = 0
 
     def stream(self, horizon: int, size: int = BLOCK) -> Iterator[Block]:
-        for block in super().stream(horizon, size):
-            if self.stopped:
-                return
-            yield block
-            self.reached += block[0].shape[1]
+        return takewhile(lambda block: not self.stopped, super().stream(horizon, size))
 
 
 @contextmanager
@@ -63,51 +54,10 @@ def stopping(world: StoppableWorld) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-class Watched(Learner):
-    """A learner as it is, with the sum of its rewards at hand while it plays."""
-
-    def __init__(self, learner: Learner) -> None:
-        self.learner = learner
-        self.name, self.n_arms = learner.name, learner.n_arms
-        self.total = 0.0
-
-    def ask(self) -> int:
-        return self.learner.ask()
-
-    def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        self.learner.tell(arm, state, reward)
-        self.total += reward
-
-    def play_path(
-        self, states: NDArray[np.int64], rewards: NDArray[np.float64]
-    ) -> NDArray[np.int64]:
-        pulls = self.learner.play_path(states, rewards)
-        self.total += float(rewards[pulls, np.arange(len(pulls))].sum())
-        return pulls
-
-    def snapshot(self) -> Snapshot:
-        return self.learner.snapshot()
-
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.learner.restore(state, arrays)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return self.learner.settings
-
-    @property
-    def episodes(self) -> tuple[int, ...]:
-        return self.learner.episodes
-
-    @property
-    def planning_seconds(self) -> float:
-        return self.learner.planning_seconds
-
-
 @contextmanager
 def watching(
-    learner: Watched, horizon: int, gain: float | None, best: float
-) -> Iterator[Callable[[int], None] | None]:
+    horizon: int, gain: float | None, best: float
+) -> Iterator[Callable[[int, float], None] | None]:
     """A live line on standard error with the regret so far; None where nobody watches."""
     err = screen._console(stderr=True)
     if not err.is_terminal:
@@ -116,12 +66,11 @@ def watching(
     against, rate = ("weak regret", best) if gain is None else ("regret", gain)
     with err.status("learning") as status:
 
-        def report(steps: int) -> None:
-            lost = rate * steps - learner.total
+        def report(steps: int, total: float) -> None:
             done = f"step {steps:,} of {horizon:,} ({steps / horizon:.0%})"
             status.update(
-                f"learning: {done}, {learner.total / steps:.4f} per step, {against} {lost:,.0f}; "
-                "Ctrl-C stops"
+                f"learning: {done}, {total / steps:.4f} per step, {against} "
+                f"{rate * steps - total:,.0f}; Ctrl-C stops"
             )
 
         yield report
@@ -151,6 +100,8 @@ class _Patience:
 
 def yardstick(bandit: Bandit, report: Any) -> tuple[Plan | None, str]:
     """A plan for rho*, as fine as time and memory allow, and in words what they did not allow."""
+    if bandit.pulls > 1:
+        return None, f"plans are for one pull a step, and here there are {bandit.pulls}"
     why, reached = "", 0.0
     for tolerance in TOLERANCES:
         if tolerance < reached:

@@ -46,6 +46,8 @@ def plan_within(
     >>> plan_within(gilbert_elliott(9, 0.001, 0.002), 1.0).reason
     'a plan to within 1e-06 takes about 1.1e+36 information states'
     """
+    if bandit.pulls > 1:
+        return Refusal(f"plans are for one pull a step, and here there are {bandit.pulls}")
     why = ""
     for tolerance in tolerances:
         try:

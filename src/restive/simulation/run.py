@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -13,15 +13,12 @@ from numpy.typing import NDArray
 from restive.base.checks import require_horizon
 from restive.base.errors import Fault, ProblemError
 from restive.learners.contract import Learner
+from restive.learners.fixed import FollowPolicy
 from restive.planning import Plan
+from restive.policies.policy import Policy
 from restive.simulation.scoring import GapSum, RewardSum, marks
-from restive.simulation.worlds import (
-    BLOCK,
-    BanditWorld,
-    RecordedWorld,
-    StructuredWorld,
-    recorded_seed,
-)
+from restive.simulation.structured import StructuredWorld
+from restive.simulation.worlds import BLOCK, BanditWorld, RecordedWorld, recorded_seed
 
 __all__ = ["Run", "World", "play"]
 
@@ -38,12 +35,12 @@ class Run:
     gap_regret: sum of what each pull lost against the best one in its information state: the same
         in expectation up to ``boundary``, without luck; it never falls.
     weak_regret: t times the mean reward of the best single arm - sum of rewards; below 0 for
-        learners that beat every single arm.
+        learners that beat every single arm. With m pulls a step, of the m best arms together.
     What could not be computed is None, and ``missing`` says why. Where the world ended before the
-    horizon, so do the curves.
+    horizon, so do the curves, and ``steps`` says where.
     """
 
-    horizon: int
+    horizon: int  # steps that were asked for
     total_reward: float
     times: Ints
     rewards: Floats
@@ -61,6 +58,11 @@ class Run:
     missing: dict[str, str] = field(default_factory=dict)
 
     @property
+    def steps(self) -> int:
+        """Steps that were made."""
+        return int(self.times[-1]) if len(self.times) else 0
+
+    @property
     def replans(self) -> int:
         """How often a policy was computed."""
         return len(self.episodes)
@@ -73,128 +75,133 @@ class Run:
                 listed[name] = value.tolist()
             elif isinstance(value, tuple):
                 listed[name] = list(value)
-        return {**listed, "replans": self.replans}
+        return {**listed, "steps": self.steps, "replans": self.replans}
 
 
 def play(
-    learner: Learner,
+    learner: Learner | Policy,
     world: World,
     horizon: int,
     *,
     plan: Plan | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int, float], None] | None = None,
 ) -> Run:
-    """Let a learner play ``horizon`` steps, from the world's first one on.
+    """Let a learner, or a policy, play ``horizon`` steps, from the world's first one on.
 
-    plan: of the world's bandit, for ``regret`` and ``gap_regret``; for a StructuredWorld the
-    regret needs none. progress: called with the steps done, now and then.
+    At each step it pulls as many arms as the world's bandit says. plan: of that bandit, for
+    ``regret`` and ``gap_regret``; for a StructuredWorld the regret needs none. progress: called
+    with the steps done and the sum of their rewards, now and then.
 
-    >>> from restive.learners import make_learner
+    >>> from restive.policies.policy import InTurn
     >>> from restive.problems import example1
-    >>> run = play(make_learner("round-robin", example1(), None), BanditWorld(example1(), 1), 1000)
+    >>> run = play(InTurn(2), BanditWorld(example1(), 1), 1000)
     >>> run.pulls, run.missing["regret"]
     ((500, 500), 'no plan was given')
     """
     steps = require_horizon(horizon)
-    if isinstance(world, StructuredWorld):
-        return _play_structured(learner, world, steps, progress)
+    learner = FollowPolicy(learner) if isinstance(learner, Policy) else learner
     _check(learner, world, plan)
-    return _play_path(learner, world, steps, plan, progress)
-
-
-def _play_path(
-    learner: Learner, world: BanditWorld | RecordedWorld, steps: int, plan: Plan | None,
-    progress: Callable[[int], None] | None,
-) -> Run:  # fmt: skip
+    gain, best, missing = _yardsticks(world, plan)
     began, planned = perf_counter(), learner.planning_seconds
     rewards = RewardSum(marks(steps), learner.n_arms)
     gaps = None if plan is None else GapSum(plan, rewards.at)
-    for path, paid in world.stream(steps):
-        pulls = learner.play_path(path, paid)
-        rewards.add(pulls, paid)
-        if gaps is not None:
-            gaps.add(pulls, path, paid)
+    for _ in _played(learner, world, steps, rewards, gaps):
         if progress is not None:
-            progress(rewards.steps)
+            progress(rewards.steps, rewards.total)
     rewards.end()
     if gaps is not None:
         gaps.end()
+        gain = gaps.gain
     planning = learner.planning_seconds - planned
     playing = perf_counter() - began - planning
-    missing = {} if plan else dict.fromkeys(("regret", "gap_regret"), "no plan was given")
-    bandit, gain, best, name = world.bandit, None if gaps is None else gaps.gain, None, ""
-    if bandit is None:
-        missing["weak_regret"] = "the world is a record without a bandit"
-    else:
-        best, name = bandit.arms[bandit.best_arm].gain, bandit.name
+    # the plan for the step after the run is no episode of it
+    episodes = tuple(start for start in learner.episodes if start <= rewards.steps)
     return Run(
         steps, rewards.total, rewards.at, rewards.curve, _against(gain, rewards),
         None if gaps is None else gaps.curve, _against(best, rewards),
-        None if gaps is None else gaps.boundary, gain, best, _started(learner, steps),
-        tuple(rewards.pulled.tolist()), planning, playing, _provenance(learner, world, steps, name),
+        None if gaps is None else gaps.boundary, gain, best, episodes,
+        tuple(rewards.pulled.tolist()), planning, playing, _provenance(learner, world, steps),
         missing,
     )  # fmt: skip
 
 
-def _play_structured(
-    learner: Learner, world: StructuredWorld, steps: int, progress: Callable[[int], None] | None
-) -> Run:
-    gain = world.gain()
-    began, planned = perf_counter(), learner.planning_seconds
-    rewards, walk = RewardSum(marks(steps), 1), world.begin()
-    pulled = np.zeros(learner.n_arms, dtype=np.int64)
-    while rewards.steps < steps:
-        pulls, paid = learner.play_walk(walk, min(BLOCK, steps - rewards.steps))
-        rewards.add(np.zeros_like(pulls), paid[None])
-        pulled += np.bincount(pulls, minlength=learner.n_arms)
-        if progress is not None:
-            progress(rewards.steps)
-    why = "a structured MDP has no arms"
-    planning = learner.planning_seconds - planned
-    return Run(
-        steps, rewards.total, rewards.at, rewards.curve, _against(gain, rewards), None, None, None,
-        gain, None, _started(learner, steps), tuple(pulled.tolist()), planning,
-        perf_counter() - began - planning, _provenance(learner, world, steps, ""),
-        {"gap_regret": why, "weak_regret": why},
-    )  # fmt: skip
+def _played(
+    learner: Learner, world: World, steps: int, rewards: RewardSum, gaps: GapSum | None
+) -> Iterator[None]:
+    """Play part after part, and add up what it brought."""
+    if isinstance(world, StructuredWorld):
+        walk = world.walk()
+        while rewards.steps < steps:
+            rewards.add_paid(*learner.play_walk(walk, min(BLOCK, steps - rewards.steps)))
+            yield
+        return
+    for path, paid in world.stream(steps):
+        if (count := _pulls(world)) > 1:
+            chosen = learner.play_steps(path, paid, count)
+            rewards.add_paid(chosen, paid[chosen.T, np.arange(len(chosen))].sum(axis=0))
+        else:
+            pulls = learner.play_path(path, paid)
+            rewards.add(pulls, paid)
+            if gaps is not None:
+                gaps.add(pulls, path, paid)
+        yield
+
+
+def _pulls(world: BanditWorld | RecordedWorld) -> int:
+    return 1 if world.bandit is None else world.bandit.pulls
+
+
+def _yardsticks(
+    world: World, plan: Plan | None
+) -> tuple[float | None, float | None, dict[str, str]]:
+    """rho* if it takes no plan, what the best arms alone earn, and why there is no more."""
+    if isinstance(world, StructuredWorld):
+        why = "a structured MDP has no arms"
+        return world.gain(), None, {"gap_regret": why, "weak_regret": why}
+    why = "no plan was given" if _pulls(world) == 1 else "plans are for one pull a step only"
+    missing = {} if plan else dict.fromkeys(("regret", "gap_regret"), why)
+    if world.bandit is None:
+        return None, None, {**missing, "weak_regret": "the world is a record without a bandit"}
+    gains = sorted((arm.gain for arm in world.bandit.arms), reverse=True)
+    return None, sum(gains[: world.bandit.pulls]), missing
 
 
 def _against(rate: float | None, rewards: RewardSum) -> Floats | None:
     return None if rate is None else np.asarray(rate * rewards.at - rewards.curve)
 
 
-def _started(learner: Learner, steps: int) -> tuple[int, ...]:
-    """Episodes that began within the run; the plan for the step after it is none of it."""
-    return tuple(start for start in learner.episodes if start <= steps)
-
-
-def _check(learner: Learner, world: BanditWorld | RecordedWorld, plan: Plan | None) -> None:
+def _check(learner: Learner, world: World, plan: Plan | None) -> None:
+    if isinstance(world, StructuredWorld):
+        return
     arms = len(world.states) if isinstance(world, RecordedWorld) else world.bandit.n_arms
     if learner.n_arms != arms:
         remedy = f"Build it for the {arms} arms of this world."
         fault = Fault("learner.n_arms", "another number of arms", str(learner.n_arms), remedy)
         raise ProblemError([fault])
+    if _pulls(world) > 1:
+        learner.ask_step(_pulls(world))  # refuses what it cannot choose
     if plan is not None and plan.bandit != world.bandit:
         remedy = "Give plan(world.bandit)."
         raise ProblemError([Fault("plan", "made for another bandit", plan.bandit.name, remedy)])
 
 
-def _provenance(learner: Learner, world: World, steps: int, problem: str) -> dict[str, Any]:
+def _provenance(learner: Learner, world: World, steps: int) -> dict[str, Any]:
     from importlib.metadata import PackageNotFoundError, version
 
     try:
         release = version("restive")
     except PackageNotFoundError:
         release = "unknown"
+    bandit = None if isinstance(world, StructuredWorld) else world.bandit
     # the world's seed gives the arms' paths, the learner's own what it draws itself
-    rng = getattr(getattr(learner, "learner", learner), "rng", None)
+    rng = getattr(learner, "rng", None)
     luck = rng.bit_generator.seed_seq if isinstance(rng, np.random.Generator) else None
     own = recorded_seed(luck) if isinstance(luck, np.random.SeedSequence) else None
     return {
         "restive": release,
         "learner": learner.name,
         "settings": learner.settings,
-        "problem": problem,
+        "problem": "" if bandit is None else bandit.name,
         "seed": world.seed,
         "learner_seed": own,
         "horizon": steps,

@@ -1,13 +1,12 @@
-"""Regret of a run, three ways that must not be confused, computed from its pulls alone."""
+"""Sums along the steps of a run: what its pulls paid, and what they lost against the best."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.mdp.certificate import bandit_parameters
 from restive.planning import Plan
-from restive.policies.greedy import laws_of, moves_of
+from restive.policies.greedy import plan_policy
 
 __all__ = ["GapSum", "RewardSum", "marks"]
 
@@ -46,10 +45,20 @@ class RewardSum:
         self._mark = 0
 
     def add(self, pulls: Ints, rewards: Floats) -> None:
+        """Steps with one pull each: pulls (n,) among arms that pay rewards (K, n)."""
+        self._add(pulls, rewards, self.pulled)
+
+    def add_paid(self, pulls: Ints, paid: Floats) -> None:
+        """Steps that paid (n,) each, and all pulls made in them, any number a step."""
+        self.pulled += np.bincount(pulls.ravel(), minlength=len(self.pulled))
+        whole = np.zeros(len(paid), dtype=np.int64)  # as if one arm paid it all
+        self._add(whole, paid[None], np.zeros(1, dtype=np.int64))
+
+    def _add(self, pulls: Ints, rewards: Floats, pulled: Ints) -> None:
         from restive._kernels.scores import add_up
 
         self.total, self._mark = add_up(
-            pulls, rewards, self.total, self.steps, self.at, self._mark, self.curve, self.pulled
+            pulls, rewards, self.total, self.steps, self.at, self._mark, self.curve, pulled
         )
         self.steps += len(pulls)
 
@@ -78,13 +87,13 @@ class GapSum:
         self.gain = plan.gain
         self._plan = plan
         self._steps = self._mark = 0
-        self._laws = laws_of(bandit_parameters(plan.bandit, rep))
+        policy = plan_policy(plan)
+        self._moves, self._laws = policy.moves, policy.laws
         places = len(plan.values)
         fits = places * rep.n_arms * 8 <= TABLE_BYTES
         self._gaps = np.full((places if fits else 0, rep.n_arms), np.nan)
         self._last, self._paid = 0, 0.0
         self._states = self._seen = np.zeros(rep.n_arms, dtype=np.int64)
-        self._moves = moves_of(rep)
         self._first = 0.0
 
     def add(self, pulls: Ints, states: Ints, rewards: Floats) -> None:

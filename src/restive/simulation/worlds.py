@@ -1,28 +1,28 @@
-"""Worlds: paths of a bandit's arms, which ignore what is pulled, and structured MDPs."""
+"""Worlds: paths of a bandit's arms, which go on whatever is pulled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from restive.base.errors import Fault, ProblemError
-from restive.mdp.structured import Parameters, StructuredMDP
 from restive.model.bandit import BETA_CONCENTRATION, Arm, Bandit
+from restive.policies.sight import Observation
 
-__all__ = ["BanditWorld", "RecordedWorld", "Seed", "StructuredWorld"]
+__all__ = ["BanditWorld", "PathWalk", "RecordedWorld", "Seed"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Block = tuple[Ints, Floats]  # states and rewards, both (K, steps)
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 
+ENDLESS = 1 << 62
 BLOCK = 1 << 16  # steps held in memory at a time
+WALK_BLOCK = 1 << 8  # the same for somebody who walks step by step
 AHEAD_FROM = 1 << 14  # steps of a block from which on another thread draws the next one
 
 
@@ -74,6 +74,10 @@ class BanditWorld:
         begins = range(0, horizon, size)
         yield from _drawn_ahead(draw, begins) if ahead else map(draw, begins)
 
+    def walk(self) -> PathWalk:
+        """The path from its first step on, for somebody who pulls arms step by step."""
+        return PathWalk(self.bandit.n_arms, self.stream(ENDLESS, WALK_BLOCK))
+
     def record(self, horizon: int) -> RecordedWorld:
         """The first ``horizon`` steps held in memory, for many learners to replay."""
         states, rewards = zip(*self.blocks(horizon), strict=True)
@@ -106,8 +110,8 @@ class _ArmPath:
         moves, noise = seeds.spawn(2)
         self.noise = np.random.default_rng(noise)
         self.generator = np.array(np.random.SFC64(moves).state["state"]["state"])
-        self.steps = np.ceil(_heights(arm.transitions) * 2.0**53).astype(np.int64)
-        self.start = np.ceil(_heights(arm.initial_law) * 2.0**53).astype(np.int64)
+        self.steps = np.ceil(heights_of(arm.transitions) * 2.0**53).astype(np.int64)
+        self.start = np.ceil(heights_of(arm.initial_law) * 2.0**53).astype(np.int64)
         self.state = -1
 
     def fill(self, states: Ints, rewards: Floats) -> None:
@@ -165,98 +169,48 @@ class RecordedWorld:
 
     stream = blocks
 
+    def walk(self) -> PathWalk:
+        """As for a BanditWorld; refuses to go beyond the record."""
+        return PathWalk(len(self.states), self.stream(self.states.shape[1]))
 
-class StructuredWorld:
-    """An eps-structured MDP to act in: a law over outcomes and a mean reward for each pair.
 
-    laws: (N, A, B), or (C, B) per color. rewards: (N, A), or (C,). Rewards are 0 or 1 with these
-    means, or with reward_noise="none" the means themselves.
+class PathWalk:
+    """A run along a world's path, one step of time after the other.
+
+    >>> from restive.problems import example1
+    >>> walk = BanditWorld(example1(), 7).walk()
+    >>> [len(walk.step(arms)) for arms in ([0], [1, 0], [])], walk.steps
+    ([1, 2, 0], 3)
     """
 
-    def __init__(
-        self, mdp: StructuredMDP, laws: ArrayLike, rewards: ArrayLike, rng: Seed = 0, *,
-        start: int = 0, reward_noise: Literal["none", "bernoulli"] = "bernoulli",
-    ) -> None:  # fmt: skip
-        self.mdp, self.start = mdp, start
-        self.laws = self._spread(laws, 2)
-        self.rewards = self._spread(rewards, 1)
-        self.noisy = reward_noise == "bernoulli"
-        self._seeds = seed_sequence(rng)
-        used = mdp.colors >= 0
-        sums = self.laws[used].sum(axis=-1)
-        if (self.laws[used] < 0).any() or not np.allclose(sums, 1.0, atol=1e-9):
-            remedy = "The probabilities of a pair's outcomes are not negative and sum to 1."
-            raise ProblemError([Fault("laws", "not probabilities", "", remedy)])
-        if ((self.rewards[used] < 0) | (self.rewards[used] > 1)).any():
-            raise ProblemError([Fault("rewards", "outside [0, 1]", "", "Rescale the rewards.")])
+    def __init__(self, n_arms: int, blocks: Iterator[Block]) -> None:
+        self.n_arms, self.steps = n_arms, 0
+        self._blocks, self._begin = blocks, 0
+        self._states, self._rewards = np.zeros((n_arms, 0), dtype=np.int64), np.zeros((n_arms, 0))
 
-    @property
-    def seed(self) -> int | list[int] | None:
-        return recorded_seed(self._seeds)
+    def step(self, arms: Sequence[int] = ()) -> tuple[Observation, ...]:
+        """Pull these arms, and see what they show; all arms move, also if none is pulled."""
+        pulled = [int(arm) for arm in arms if 0 <= arm < self.n_arms]
+        if len(set(pulled)) < len(arms):
+            remedy = f"Give different arms of 0..{self.n_arms - 1}."
+            raise ProblemError([Fault("arms", "no such arms to pull", repr(list(arms)), remedy)])
+        now = self.steps - self._begin
+        if now == self._states.shape[1]:
+            self._begin, now = self.steps, 0
+            self._states, self._rewards = self._next_block()
+        self.steps += 1
+        seen = ((j, int(self._states[j, now]), float(self._rewards[j, now])) for j in pulled)
+        return tuple(Observation(*what) for what in seen)
 
-    @cached_property
-    def epsilon(self) -> float:
-        """The eps of Definition 1: how far pairs of one color differ (L1 of laws, rewards)."""
-        widest = 0.0
-        for color in range(self.mdp.n_colors):
-            same = self.mdp.colors == color
-            laws, means = self.laws[same], self.rewards[same]
-            for k in range(len(means)):
-                widest = max(widest, float(np.abs(laws - laws[k]).sum(axis=1).max()))
-            widest = max(widest, float(np.ptp(means)) if len(means) else 0.0)
-        return widest
-
-    def gain(self, tolerance: float = 1e-6) -> float:
-        """rho*: the best average reward of the true MDP."""
-        from restive.mdp.solver import solve
-
-        pairs = np.full(self.mdp.colors.shape, -1, dtype=np.int64)
-        used = self.mdp.colors >= 0
-        pairs[used] = np.arange(used.sum())
-        truth = Parameters(self.rewards[used], self.laws[used])
-        return solve(StructuredMDP(pairs, self.mdp.successors), truth, tolerance=tolerance).gain
-
-    def begin(self) -> StructuredWalk:
-        """A run from the start; the random numbers are the same for every run."""
-        return StructuredWalk(self, np.random.default_rng(self._seeds))
-
-    def _spread(self, given: ArrayLike, trailing: int) -> Floats:
-        """Per pair, whether given per pair or per color."""
-        array = np.asarray(given, dtype=np.float64)
-        shape = self.mdp.successors.shape[: 1 + trailing]
-        if array.ndim == trailing and len(array) == self.mdp.n_colors:
-            array = array[self.mdp.colors]
-        if array.shape != shape:
-            remedy = f"Give one entry per color ({self.mdp.n_colors}) or per pair {shape}."
-            name = "laws" if trailing == 2 else "rewards"
-            raise ProblemError([Fault(name, "wrong shape", str(array.shape), remedy)])
-        return array
+    def _next_block(self) -> Block:
+        block = next(self._blocks, None)
+        if block is None:
+            remedy = "End here, or begin a new walk."
+            raise ProblemError([Fault("walk", "the path is over", str(self.steps), remedy)])
+        return block
 
 
-class StructuredWalk:
-    """One run through a StructuredWorld; two random numbers a step, for outcome and reward."""
-
-    def __init__(self, world: StructuredWorld, rng: np.random.Generator) -> None:
-        self.state = world.start
-        self.successors = world.mdp.successors
-        self.heights = _heights(world.laws)
-        self.means, self.noisy = world.rewards, world.noisy
-        self._rng = rng
-
-    def uniforms(self, count: int) -> Floats:
-        return self._rng.random((count, 2))
-
-    def step(self, action: int) -> tuple[int, float]:
-        chance, luck = self.uniforms(1)[0]
-        outcome = int(np.searchsorted(self.heights[self.state, action], chance, side="right"))
-        reward = float(self.means[self.state, action])
-        if self.noisy:
-            reward = 1.0 if luck < reward else 0.0
-        self.state = int(self.successors[self.state, action, outcome])
-        return self.state, reward
-
-
-def _heights(laws: Floats) -> Floats:
+def heights_of(laws: Floats) -> Floats:
     """Cumulative sums along the last axis, above 1 from the last possible outcome on."""
     heights = np.cumsum(laws, axis=-1)
     possible = laws > 0

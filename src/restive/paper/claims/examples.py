@@ -7,7 +7,6 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from restive.learners.fixed import FollowPolicy
 from restive.paper import criteria
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 from restive.paper.estimates import interval
@@ -208,8 +207,7 @@ def measure_play(name: str, steps: int) -> list[float]:
     found = plan(build(name, **PROBLEMS[name]), 1e-6)
     off = []
     for seed in range(RUNS):
-        learner = FollowPolicy(plan_policy(found))
-        run = play(learner, BanditWorld(found.bandit, 900_000 + seed), steps, plan=found)
+        run = play(plan_policy(found), BanditWorld(found.bandit, 900_000 + seed), steps, plan=found)
         assert run.regret is not None
         assert run.gap_regret is not None
         assert run.boundary is not None

@@ -96,7 +96,7 @@ def measure_ucrl2(cell: tuple[int, int]) -> dict[str, int]:
     world, actions = _plain_world(seed), 2
     states = world.mdp.n_states
     learner = StructuredLearner(world.mdp, _Exact(criteria.DELTA, 0.0))
-    plain, walk = PlainUCRL2(states, actions, criteria.DELTA), world.begin()
+    plain, walk = PlainUCRL2(states, actions, criteria.DELTA), world.walk()
     same, episodes = 0, 1
     agree = True
     for _ in range(steps):
@@ -161,7 +161,7 @@ def measure_logarithm(cell: tuple[int, int, int]) -> list[float]:
     world = _plain_world(problem, seed)
     gaps = _gaps(world)
     learner = ColoredUCRL2(world.mdp, delta=criteria.DELTA)
-    walk, found, done = world.begin(), [], 0
+    walk, found, done = world.walk(), [], 0
     for until in (horizon // 100, horizon // 10, horizon):
         while done < until:
             count = min(1 << 20, until - done)
