@@ -1,0 +1,113 @@
+"""What an arm shows after each wait: the table behind prices and indices of one arm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive import chains
+from restive.bandit import Arm
+
+__all__ = ["WaitTable", "wait_table"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ROW_ERROR = 1e-13  # L1 distance of the merged rows from their limit
+CELLS = 2_000_000  # probabilities kept for ages that are told apart one by one,
+FEWEST, MOST = 2_048, 40_000  # but at least and at most so many ages
+SPREAD = 512  # ages of each step length beyond them: the gaps are 1/512 of the age
+
+
+@dataclass(frozen=True, eq=False)
+class WaitTable:
+    """Laws of what an arm shows n steps after state s was seen, at its stored ages.
+
+    Ages 1, 2, ... are stored one by one up to a cap, then one period of limit rows, which stand
+    for all later ages. Where an arm takes too long to mix for that, ages from ``dense`` on are
+    stored at growing distances.
+
+    laws: (S, S, A), laws[s, t, k] = P^n(s, t) at n = ages[k]; means: (S, A) mean rewards;
+    ages: (A,); steps: (A,) steps of rest to the next stored age, of the last one to place ``back``;
+    doubts: (S, A) largest L1 error of a row over the ages it stands for.
+    """
+
+    arm: Arm
+    laws: Floats
+    means: Floats
+    ages: Ints
+    steps: Ints
+    back: int
+    dense: int
+    doubts: Floats
+
+    def place(self, age: int) -> int:
+        """Place among the stored ages of the last one that is not above ``age``."""
+        first = int(self.ages[self.back])
+        if age < first:
+            return int(np.searchsorted(self.ages, age, side="right")) - 1
+        return self.back + (age - first) % (len(self.ages) - self.back)
+
+
+def wait_table(arm: Arm, cap: int | None = None) -> WaitTable:
+    """The table of an arm; cap: where merging begins, by default where rows have converged.
+
+    >>> table = wait_table(Arm([[0.9, 0.1], [0.1, 0.9]], [0, 1]), 4)
+    >>> table.ages.tolist(), table.means[1].round(3).tolist()
+    ([1, 2, 3, 4], [0.9, 0.82, 0.756, 0.5])
+    """
+    return _cached(arm, cap)
+
+
+@lru_cache(maxsize=256)
+def _cached(arm: Arm, cap: int | None) -> WaitTable:
+    dense = min(max(FEWEST, CELLS // arm.n_states**2), MOST)
+    chosen = _mixed(arm) if cap is None else cap
+    if cap is not None or chosen + arm.period <= dense:
+        ages = np.arange(1, chosen + arm.period)
+        rows = chains.powers(arm.transitions, len(ages))
+        dense = len(ages)
+    else:
+        dense = 4 * SPREAD
+        ages, rows = _spread(arm, dense, chosen)
+    doubts = np.zeros((arm.n_states, len(ages)))
+    back = len(ages) - arm.period
+    for k in range(back, len(ages)):
+        limit = chains.limit_rows(arm.transitions, int(ages[k]))
+        doubts[:, k] = np.abs(rows[k] - limit).sum(axis=1)
+        rows[k] = limit
+    laws = np.ascontiguousarray(rows.transpose(1, 2, 0))
+    means = np.ascontiguousarray((rows @ arm.rewards).T)
+    return WaitTable(arm, laws, means, ages, np.diff(ages, append=ages[-1] + 1), back, dense, doubts)
+
+
+def _mixed(arm: Arm) -> int:
+    """Where rows have converged; chains that take longer than 2^50 steps are cut there."""
+    try:
+        return arm.mixing_time(ROW_ERROR)
+    except ArithmeticError:
+        return 2**50
+
+
+def _spread(arm: Arm, dense: int, last: int) -> tuple[Ints, Floats]:
+    """Ages one by one up to ``dense``, then at distances that double; one loop at the end."""
+    rows = [*chains.powers(arm.transitions, dense)]
+    ages = [*range(1, dense + 1)]
+    step = 2
+    while ages[-1] < last:
+        stride = step
+        while gcd(stride, arm.period) > 1:  # so that every phase comes round
+            stride += 1
+        move = chains.power(arm.transitions, stride)
+        for _ in range(SPREAD):
+            ages.append(ages[-1] + stride)
+            rows.append(rows[-1] @ move)
+        step *= 2
+    for _ in range(arm.period):  # the loop, one step apart
+        ages.append(ages[-1] + 1)
+        rows.append(rows[-1] @ arm.transitions)
+    return np.array(ages), np.array(rows)
