@@ -269,18 +269,19 @@ def advantages(pulls, price, stopping, steps, back, discount, gain, out, out_slo
 def next_change(waits, price, stopping, ages, weights, gain, lines, pulls, entering):
     """Price up to which the policy stays best; entering: the (state, place) that changes there."""
     size, count = pulls.shape[1], pulls.shape[2]
-    nearest = np.inf
+    nearest = 1e300
+    rate = gain[0] + gain[1] * price
     for s in range(size):
         now = lines[s, 0] + lines[s, 1] * price
+        flat = lines[s, 1] + 1e-13
         for k in range(count):
-            slope = weights[k] * pulls[1, s, k] - (ages[k] - 1) * gain[1] - lines[s, 1]
-            if slope > 1e-13 and k != waits[s]:
+            slope = weights[k] * pulls[1, s, k] - (ages[k] - 1) * gain[1]
+            if slope > flat:
                 value = weights[k] * (pulls[0, s, k] + pulls[1, s, k] * price)
-                value -= (ages[k] - 1) * (gain[0] + gain[1] * price)
-                step = (now - value) / slope
-                if step < nearest:
-                    nearest, entering[0], entering[1] = step, s, k
-        if stopping and waits[s] >= 0 and lines[s, 1] < -1e-13 and now / -lines[s, 1] < nearest:
+                gap = now - value + (ages[k] - 1) * rate
+                if gap < nearest * (slope - lines[s, 1]) and k != waits[s]:
+                    nearest, entering[0], entering[1] = gap / (slope - lines[s, 1]), s, k
+        if stopping and waits[s] >= 0 and lines[s, 1] < -1e-13 and now < nearest * -lines[s, 1]:
             nearest, entering[0], entering[1] = now / -lines[s, 1], s, -1
     return price + max(nearest, 0.0)
 
@@ -290,9 +291,10 @@ def root(zero, slope, place, left, right, stopping, steps, back, discount, gain,
     """Where the advantage at ``place`` falls below 0, between left (>= 0) and right (< 0).
 
     The advantage is concave between two changes of policy (a line minus a maximum of lines), so
-    Newton's steps from the right never pass the root. Returns the root and the slope there.
+    Newton's steps from the right never pass the root. Returns the root and the slope of the line
+    that crosses 0 there.
     """
-    price, gradient = right, 0.0
+    price, steep = right, 0.0
     for _ in range(100):
         rest_zero, rest_slope = rest_line(
             zero, slope, place, price, stopping, steps, back, discount, gain
@@ -302,10 +304,11 @@ def root(zero, slope, place, left, right, stopping, steps, back, discount, gain,
         if value >= -tiny or gradient >= 0.0:
             break
         following = max(left, price - value / gradient)
+        steep = gradient
         if following >= price:
             break
         price = following
-    return price, gradient
+    return price, steep
 
 
 @njit(cache=True, error_model="numpy", nogil=True)

@@ -74,6 +74,7 @@ def _cached(arm: Arm, cap: int | None) -> WaitTable:
     else:
         dense = 4 * SPREAD
         ages, rows = _spread(arm, dense, chosen)
+    _clean(arm, rows)
     doubts = np.zeros((arm.n_states, len(ages)))
     back = len(ages) - arm.period
     for k in range(back, len(ages)):
@@ -83,6 +84,18 @@ def _cached(arm: Arm, cap: int | None) -> WaitTable:
     laws = np.ascontiguousarray(rows.transpose(1, 2, 0))
     means = np.ascontiguousarray((rows @ arm.rewards).T)
     return WaitTable(arm, laws, means, ages, np.diff(ages, append=ages[-1] + 1), back, dense, doubts)
+
+
+def _clean(arm: Arm, rows: Floats) -> None:
+    """Put back the zeros that rounding has filled: they decide which states a policy reaches.
+
+    From age S^2 on, P^n is positive wherever its cyclic classes allow it.
+    """
+    edges = (arm.transitions > 0).astype(np.float64)
+    reach = edges
+    for k in range(min(len(rows), arm.n_states**2)):
+        rows[k] = np.where(reach > 0, np.maximum(rows[k], 0.0), 0.0)
+        reach = (reach @ edges > 0).astype(np.float64)
 
 
 def _mixed(arm: Arm) -> int:

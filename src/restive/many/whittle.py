@@ -19,7 +19,7 @@ __all__ = ["WhittleTable", "Witness", "whittle_table"]
 
 Floats = NDArray[np.float64]
 
-SHORTEST = 1e-11  # pieces of the price that are shorter are passed over
+SHORTEST = 1e-10  # pieces of the price that are shorter are passed over
 ROUNDING = 2e-15  # relative: advantages below this are 0
 PIECES = 256  # between two looks at the clock of the caller
 CURVE = 20_000  # pieces of the Lagrangian curve that are kept
