@@ -400,7 +400,12 @@ def march(
                                  gain, 1e4 * noise)  # fmt: skip
                     if not np.isnan(again):
                         place[4] = 1.0
-                        witness[0], witness[1], witness[2], witness[3] = rested_at[s, k], again, s, k
+                        witness[0], witness[1], witness[2], witness[3] = (
+                            rested_at[s, k],
+                            again,
+                            s,
+                            k,
+                        )
                 if not pulled[s, k] and out[s, k] > 1e4 * noise:
                     pulled[s, k] = True
         place[0] = right

@@ -94,7 +94,7 @@ def price_arm(
     >>> arm = Arm([[0.9, 0.1], [0.1, 0.9]], [0, 1])
     >>> priced = price_arm(arm, 0.7)
     >>> priced.waits.tolist(), round(priced.gain, 9), round(priced.pulls, 6)
-    ([4, 1], 0.076206897, 0.568966)
+    ([8, 1], 0.045089671, 0.424396)
     """
     if not np.isfinite(price):
         raise ValueError(f"price must be a finite number, not {price!r}")

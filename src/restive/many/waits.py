@@ -83,7 +83,9 @@ def _cached(arm: Arm, cap: int | None) -> WaitTable:
         rows[k] = limit
     laws = np.ascontiguousarray(rows.transpose(1, 2, 0))
     means = np.ascontiguousarray((rows @ arm.rewards).T)
-    return WaitTable(arm, laws, means, ages, np.diff(ages, append=ages[-1] + 1), back, dense, doubts)
+    return WaitTable(
+        arm, laws, means, ages, np.diff(ages, append=ages[-1] + 1), back, dense, doubts
+    )
 
 
 def _clean(arm: Arm, rows: Floats) -> None:
