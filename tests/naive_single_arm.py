@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from scipy.optimize import linprog
@@ -92,4 +92,4 @@ def discounted_advantages(arm, price, cap, discount):
 def crossings(values):
     """How often a row of advantages along rising prices changes from resting to pulling."""
     signs = [value > 0 for value in values if abs(value) > 1e-8]
-    return sum(not before and now for before, now in zip(signs, signs[1:], strict=False))
+    return sum(not before and now for before, now in pairwise(signs))

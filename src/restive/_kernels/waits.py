@@ -149,7 +149,7 @@ def join(waits, laws, means, ages, price, gain, lines):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def pull_lines(laws, means, discount, gain, lines, pulls):
-    """pulls (2, S, A): line of mean - x - gain + discount law h, the worth of a pull at each age."""
+    """pulls (2, S, A): lines of mean - x - gain + discount law h, what a pull is worth."""
     size, count = means.shape
     for s in range(size):
         for k in range(count):
@@ -245,7 +245,7 @@ def rest_line(zero, slope, place, price, stopping, steps, back, discount, gain):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def advantages(pulls, price, stopping, steps, back, discount, gain, out, out_slope):
-    """out (S, A): what pulling now is worth more than resting; out_slope: its slope in the price."""
+    """out (S, A): what pulling now is worth more than resting, and its slope in the price."""
     size, count = pulls.shape[1], pulls.shape[2]
     rate = gain[0] + gain[1] * price
     for s in range(size):
@@ -400,12 +400,8 @@ def march(
                                  gain, 1e4 * noise)  # fmt: skip
                     if not np.isnan(again):
                         place[4] = 1.0
-                        witness[0], witness[1], witness[2], witness[3] = (
-                            rested_at[s, k],
-                            again,
-                            s,
-                            k,
-                        )
+                        witness[0], witness[1] = rested_at[s, k], again
+                        witness[2], witness[3] = s, k
                 if not pulled[s, k] and out[s, k] > 1e4 * noise:
                     pulled[s, k] = True
         place[0] = right
