@@ -1,0 +1,205 @@
+"""A block of arms planned exactly, alone or beside a constant arm that pays the price of a pull.
+
+Resting is pulling the constant arm, so the best gain G(x) of block and constant arm is x + g(x),
+where g(x) is what the block earns at price x. Values carry over from price to price, from coarse
+ages to fine ones, and from a block to the block with one more arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.bandit import Arm, Bandit
+from restive.certificate import bandit_parameters, certificate, row_errors
+from restive.errors import TooLargeError
+from restive.many.single_arm import price_arm
+from restive.planning import Plan, caps_for_error, forecast, memory_allowed
+from restive.representation import Representation
+from restive.solver import solve
+
+__all__ = ["BlockBounds", "BlockPlanner", "ExactBlocks", "OutOfTime"]
+
+Floats = NDArray[np.float64]
+
+COARSEST = 0.1  # L1 error of merged rows to begin with
+SOLVER_SHARE = 0.25
+EXACT = 1e-300
+
+
+class OutOfTime(Exception):
+    """The time for a plan is spent."""
+
+
+@dataclass(frozen=True, eq=False)
+class BlockBounds:
+    """Certified bounds of a block's best gain, beside a constant arm if there is a price.
+
+    resting: share of steps given to the constant arm, the slope of G in the price; None where
+    it is not known. plan: how to act, for a block without a price. state: what the planner wants
+    to see again as ``start``.
+    """
+
+    lower: float
+    upper: float
+    resting: float | None = None
+    plan: Plan | None = field(default=None, repr=False)
+    state: object = field(default=None, repr=False)
+
+
+class BlockPlanner(Protocol):
+    """Plans a block to an accuracy; price None: the block alone, no resting."""
+
+    def __call__(
+        self, arms: Sequence[Arm], price: float | None, accuracy: float, start: object
+    ) -> BlockBounds: ...
+
+    def seconds(self, arms: Sequence[Arm], price: float | None, accuracy: float) -> float:
+        """Forecast; infinite for what does not fit in memory."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """Values of a solved block; where there is a price, the constant arm is the first one."""
+
+    arms: tuple[Arm, ...]
+    price: float | None
+    representation: Representation
+    values: Floats
+    error: float
+
+
+class ExactBlocks:
+    """The exact planner of blocks: information states, certified for all ages.
+
+    deadline: of ``perf_counter``; a plan that is not ready then raises OutOfTime.
+    """
+
+    def __init__(self, memory: int | None = None, deadline: float = np.inf) -> None:
+        self.memory = memory_allowed(memory)
+        self.deadline = deadline
+        self._pace = 1.0  # how much longer plans took than forecast
+
+    def seconds(self, arms: Sequence[Arm], price: float | None, accuracy: float) -> float:
+        ahead = forecast(_bandit(arms, price), accuracy, memory=self.memory)
+        return self._pace * ahead.seconds if ahead.fits else np.inf
+
+    def __call__(
+        self, arms: Sequence[Arm], price: float | None, accuracy: float, start: object
+    ) -> BlockBounds:
+        began = perf_counter()
+        bandit = _bandit(arms, price)
+        expected = forecast(bandit, accuracy, memory=self.memory).seconds
+        state = start if isinstance(start, _State) else None
+        error = COARSEST if state is None or len(state.arms) != len(arms) else state.error
+        sweeps = 0
+        while True:
+            rep = Representation.of(bandit, caps_for_error(bandit, error))
+            if 2 * rep.n_bytes > self.memory:
+                raise TooLargeError(f"a block of {len(arms)} arms takes {rep.n_states:.3g} states")
+            parameters = bandit_parameters(bandit, rep)
+            values = None if state is None else _carry(state, tuple(arms), price, rep)
+            within = max(SOLVER_SHARE * accuracy, 0.02 * error)
+            solution = solve(
+                rep, parameters, tolerance=within, start=values, progress=self._watch(began)
+            )
+            sweeps += solution.sweeps
+            lower, upper = certificate(bandit, rep, parameters, solution)
+            reached = max(float(row_errors(bandit, rep).max()), EXACT)
+            state = _State(tuple(arms), price, rep, solution.values, error)
+            width = float((upper - lower).max())
+            if width <= accuracy or (reached <= EXACT and within <= SOLVER_SHARE * accuracy):
+                break
+            if error < 1e-14:
+                break  # rounding is all that is left
+            excess = max(width - within, 1e-300)
+            error *= min(0.3, max(1e-4, 0.5 * accuracy / excess))
+        took = perf_counter() - began
+        self._pace = max(0.3 * self._pace, min(took / max(expected, 0.05), 20.0))
+        plan = Plan(
+            bandit, rep, lower, upper, solution.values, accuracy, sweeps, width <= accuracy, took
+        )
+        bounds = plan.gain_lower, plan.gain_upper
+        return BlockBounds(*bounds, None, plan if price is None else None, state)
+
+    def _watch(self, began: float) -> Callable[[int, float], None]:
+        def watch(sweeps: int, width: float) -> None:
+            if perf_counter() > self.deadline:
+                raise OutOfTime(f"{sweeps} sweeps in {perf_counter() - began:.1f} s")
+
+        return watch
+
+
+def _bandit(arms: Sequence[Arm], price: float | None) -> Bandit:
+    if price is None:
+        return Bandit(arms)
+    return Bandit([Arm([[1.0]], [price], name="resting"), *arms])
+
+
+def _carry(
+    old: _State, arms: tuple[Arm, ...], price: float | None, rep: Representation
+) -> Floats | None:
+    """Values to start from: old ones where ages were told apart, plus those of each new arm alone.
+
+    The new arms come last. Just after a pull of one of them, the old arms are as they are after
+    a rest, so the old values must come with a price.
+    """
+    from restive._iteration import fill_ghosts
+
+    if arms[: len(old.arms)] != old.arms:
+        return None
+    new = arms[len(old.arms) :]
+    rest = 0 if old.price is None else 1  # arms before the block's own
+    shift = 0 if price is None else 1
+    if old.price is None and (new or price is not None):
+        return None
+    alone = [price_arm(arm, old.price) for arm in new if old.price is not None]
+    fresh = np.zeros(int(rep.layout.block[-1]))
+    for last in range(rep.n_arms):
+        ages = rep.block_ages(last)
+        inside = last - shift < len(old.arms)
+        before = last - shift + rest if inside and last >= shift else 0
+        part = _old_part(old, ages[shift : shift + len(old.arms)], before, rest, shift)
+        target = rep.block(fresh, last)
+        count = rep.n_arms
+        for j, priced in enumerate(alone, start=shift + len(old.arms)):
+            places = [priced.table.place(int(age)) for age in ages[j]]
+            shape = [1] * (2 * count)
+            shape[j], shape[count + j] = priced.arm.n_states, len(places)
+            part = _spread(part, j, count)
+            part = part + priced.age_values[:, places].reshape(shape)
+        target[...] = part
+    fill_ghosts(rep, fresh)
+    return fresh
+
+
+def _spread(part: Floats, place: int, count: int) -> Floats:
+    """One more arm's axes, of length 1, unless they are there already."""
+    if part.ndim == 2 * count:
+        return part
+    half = part.ndim // 2
+    return np.expand_dims(part, (place, half + place + 1)) if place <= half else part
+
+
+def _old_part(
+    old: _State, ages: list[NDArray[np.int64]], last: int, rest: int, shift: int
+) -> Floats:
+    """Old values at these ages of the old arms, axes as the new block's without its new arms."""
+    coarse = old.representation
+    block = coarse.block(old.values, last)
+    index = [np.arange(size) for size in coarse.sizes]
+    if rest:
+        index.append(np.zeros(1, dtype=np.int64))
+    for j, own in enumerate(ages, start=rest):
+        stored = np.array([coarse.stored_age(j, int(age)) for age in own]) - 1
+        index.append(stored * 0 if j == last else np.maximum(stored - coarse.layout.first[j], 0))
+    part = np.asarray(block[np.ix_(*index)])
+    if rest and not shift:
+        part = part.squeeze(axis=(0, coarse.n_arms))
+    return part
