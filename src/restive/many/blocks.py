@@ -19,7 +19,7 @@ from restive.bandit import Arm, Bandit
 from restive.certificate import bandit_parameters, certificate, row_errors
 from restive.errors import TooLargeError
 from restive.many.single_arm import price_arm
-from restive.planning import Plan, caps_for_error, forecast, memory_allowed
+from restive.planning import Plan, caps_for_error, memory_allowed
 from restive.representation import Representation
 from restive.solver import solve
 
@@ -30,6 +30,9 @@ Floats = NDArray[np.float64]
 COARSEST = 0.1  # L1 error of merged rows to begin with
 SOLVER_SHARE = 0.25
 EXACT = 1e-300
+FIRST_PACE = 1e-6
+TOO_SHORT = 20_000  # states; what takes less says nothing about pace
+PEAK = 3  # memory of a plan in units of its values and slices
 
 
 class OutOfTime(Exception):
@@ -84,24 +87,27 @@ class ExactBlocks:
     def __init__(self, memory: int | None = None, deadline: float = np.inf) -> None:
         self.memory = memory_allowed(memory)
         self.deadline = deadline
-        self._pace = 1.0  # how much longer plans took than forecast
+        self._pace = FIRST_PACE  # seconds a state and arm, of the latest plan that took a while
+        self._fine = 1.0  # row error that the latest plan needed, in units of its accuracy
 
     def seconds(self, arms: Sequence[Arm], price: float | None, accuracy: float) -> float:
-        ahead = forecast(_bandit(arms, price), accuracy, memory=self.memory)
-        return self._pace * ahead.seconds if ahead.fits else np.inf
+        bandit = _bandit(arms, price)
+        rep = Representation.of(bandit, caps_for_error(bandit, min(self._fine * accuracy, 0.5)))
+        if PEAK * rep.n_bytes > self.memory:
+            return float(np.inf)
+        return self._pace * rep.n_states * rep.n_arms
 
     def __call__(
         self, arms: Sequence[Arm], price: float | None, accuracy: float, start: object
     ) -> BlockBounds:
         began = perf_counter()
         bandit = _bandit(arms, price)
-        expected = forecast(bandit, accuracy, memory=self.memory).seconds
         state = start if isinstance(start, _State) else None
         error = COARSEST if state is None or len(state.arms) != len(arms) else state.error
         sweeps = 0
         while True:
             rep = Representation.of(bandit, caps_for_error(bandit, error))
-            if 2 * rep.n_bytes > self.memory:
+            if PEAK * rep.n_bytes > self.memory:
                 raise TooLargeError(f"a block of {len(arms)} arms takes {rep.n_states:.3g} states")
             parameters = bandit_parameters(bandit, rep)
             values = None if state is None else _carry(state, tuple(arms), price, rep)
@@ -121,7 +127,9 @@ class ExactBlocks:
             excess = max(width - within, 1e-300)
             error *= min(0.3, max(1e-4, 0.5 * accuracy / excess))
         took = perf_counter() - began
-        self._pace = max(0.3 * self._pace, min(took / max(expected, 0.05), 20.0))
+        if rep.n_states > TOO_SHORT:
+            self._pace = max(0.5 * self._pace, took / (rep.n_states * rep.n_arms))
+            self._fine = min(max(error / accuracy, 0.1), 100.0)
         plan = Plan(
             bandit, rep, lower, upper, solution.values, accuracy, sweeps, width <= accuracy, took
         )
@@ -166,25 +174,17 @@ def _carry(
         inside = last - shift < len(old.arms)
         before = last - shift + rest if inside and last >= shift else 0
         part = _old_part(old, ages[shift : shift + len(old.arms)], before, rest, shift)
-        target = rep.block(fresh, last)
-        count = rep.n_arms
-        for j, priced in enumerate(alone, start=shift + len(old.arms)):
+        count, half = rep.n_arms, part.ndim // 2
+        ones = (1,) * len(alone)
+        part = part.reshape((*part.shape[:half], *ones, *part.shape[half:], *ones))
+        for j, priced in enumerate(alone, start=half):
             places = [priced.table.place(int(age)) for age in ages[j]]
             shape = [1] * (2 * count)
             shape[j], shape[count + j] = priced.arm.n_states, len(places)
-            part = _spread(part, j, count)
             part = part + priced.age_values[:, places].reshape(shape)
-        target[...] = part
+        rep.block(fresh, last)[...] = part
     fill_ghosts(rep, fresh)
     return fresh
-
-
-def _spread(part: Floats, place: int, count: int) -> Floats:
-    """One more arm's axes, of length 1, unless they are there already."""
-    if part.ndim == 2 * count:
-        return part
-    half = part.ndim // 2
-    return np.expand_dims(part, (place, half + place + 1)) if place <= half else part
 
 
 def _old_part(

@@ -1,0 +1,305 @@
+"""Pricing arms out: a certified interval for many arms that closes as a block of contenders grows.
+
+    rho* <= U(x) = G(x) + sum over arms j outside the block of g_j(x),  G(x) = x + g_block(x),
+
+for every price x >= 0, and rho* >= the gain of the block alone. Where no arm outside wants a pull
+at the best price, the two meet and the block's plan is optimal for all arms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.bandit import Arm, Bandit
+from restive.errors import TooLargeError
+from restive.many.blocks import BlockBounds, BlockPlanner, ExactBlocks, OutOfTime
+from restive.many.envelope import Envelope, Known
+from restive.many.lagrangian import Priced, lagrangian_bound, minimise
+from restive.many.single_arm import PricedArm, price_arm
+from restive.planning import Plan, check_tolerance
+
+__all__ = ["PricedInterval", "improvements", "price_out"]
+
+TILT = 1e-3  # of two prices that promise the same, the lower one
+WORTH = 0.3  # search on at a block while it may win this share of the gap, otherwise let it grow
+SHARES = (0.05, 0.12, 0.3)  # accuracy of plans in units of the gap so far: the finest one that
+QUICK = 0.15  # takes no more than this share of the time left
+LAST_SHARE = 0.1  # but no finer than this share of the tolerance
+POLISH = 0.02  # the same where it cannot grow
+GRID = 161  # prices to look at when choosing the next one
+SEARCHES = 6  # prices at which one block is planned, at most
+
+
+@dataclass(frozen=True, eq=False)
+class PricedInterval:
+    """Certified bounds of the best average reward of all arms, and the block behind them.
+
+    block: arms planned together for the upper bound. plan_arms, plan: arms of the policy behind
+    the lower bound, and how to act on them (their numbers in ``plan`` are places in plan_arms).
+    price: what a pull is sold for. outside: what the other arms would still earn at that price, in
+    all; 0 means that none of them wants a pull. proven_optimal: the policy is optimal for all
+    arms, within ``tolerance``.
+    """
+
+    lower: float
+    upper: float
+    block: tuple[int, ...]
+    plan_arms: tuple[int, ...]
+    price: float
+    outside: float
+    tolerance: float
+    seconds: float
+    plan: Plan | None = field(repr=False, default=None)
+    lower_kind: str = "certified"
+    upper_kind: str = "certified"
+
+    @property
+    def gap(self) -> float:
+        """upper / lower - 1."""
+        return self.upper / self.lower - 1 if self.lower > 0 else np.inf
+
+    @property
+    def proven_optimal(self) -> bool:
+        return self.upper - self.lower <= self.tolerance
+
+
+def price_out(
+    bandit: Bandit,
+    tolerance: float = 1e-4,
+    *,
+    time: float | None = None,
+    memory: int | None = None,
+    planner: BlockPlanner | None = None,
+    progress: Callable[[PricedInterval], None] | None = None,
+) -> PricedInterval:
+    """The narrowest certified interval for the best average reward within the time (seconds).
+
+    tolerance: width at which to stop. progress sees every better interval; after Ctrl-C the last
+    one it saw still holds.
+
+    >>> arms = [Arm([[0.8, 0.2], [0.3, 0.7]], [0, 1]), Arm([[0.6, 0.4], [0.2, 0.8]], [0, 0.9])]
+    >>> priced = price_out(Bandit([*arms, Arm([[0.5, 0.5], [0.5, 0.5]], [0, 0.3])]))
+    >>> priced.block, priced.proven_optimal
+    ((1, 0), True)
+    """
+    best: PricedInterval | None = None
+    for best in improvements(bandit, tolerance, time=time, memory=memory, planner=planner):
+        if progress is not None:
+            progress(best)
+    assert best is not None  # the Lagrangian bound at least
+    return best
+
+
+def improvements(
+    bandit: Bandit,
+    tolerance: float = 1e-4,
+    *,
+    time: float | None = None,
+    memory: int | None = None,
+    planner: BlockPlanner | None = None,
+) -> Iterator[PricedInterval]:
+    """Intervals that close, each within the one before; every one of them holds.
+
+    Ends when the interval is within ``tolerance`` or no larger block fits the time and memory.
+    """
+    check_tolerance(tolerance)
+    began = perf_counter()
+    deadline = np.inf if time is None else began + time
+    plan_block = planner or ExactBlocks(memory, deadline)
+    search = _Search(bandit, tolerance, plan_block, began, deadline)
+    yield search.interval
+    try:
+        while search.go_on():
+            search.grow()
+            yield search.alone()
+            yield from search.at_prices(WORTH)
+        yield from search.at_prices(POLISH)
+    except (OutOfTime, TooLargeError):
+        return
+
+
+class _Search:
+    """The block so far, what is known of G for it, and the best interval."""
+
+    def __init__(
+        self, bandit: Bandit, tolerance: float, planner: BlockPlanner, began: float, deadline: float
+    ) -> None:
+        self.arms = bandit.arms
+        self.tolerance, self.planner = tolerance, planner
+        self.began, self.deadline = began, deadline
+        self.market = _Market(self.arms)
+        bound = lagrangian_bound(self.arms)
+        best = bandit.best_arm
+        alone = planner([self.arms[best]], None, LAST_SHARE * tolerance, None)
+        self.own = alone
+        self.block: tuple[int, ...] = ()
+        self.known: list[Known] = []
+        self.state: object = None  # of the latest plan with a price
+        self.interval = PricedInterval(
+            alone.lower, min(bound.upper, 1.0), (), (best,), bound.price,
+            float(bound.gains.sum()), tolerance, perf_counter() - began, alone.plan,
+        )  # fmt: skip
+
+    @property
+    def width(self) -> float:
+        return self.interval.upper - self.interval.lower
+
+    def go_on(self) -> bool:
+        if self.interval.proven_optimal or len(self.block) == len(self.arms):
+            return False
+        joined = self._chosen([*self.block, *self._joining()])
+        return self._accuracy(joined, None) is not None
+
+    def _accuracy(self, arms: Sequence[Arm], price: float | None) -> float | None:
+        """How accurate a plan to make, None if even a rough one does not fit."""
+        left = self.deadline - perf_counter()
+        for share in SHARES:
+            accuracy = max(LAST_SHARE * self.tolerance, min(share * self.width, 0.01))
+            ahead = self.planner.seconds(arms, price, accuracy)
+            if ahead <= QUICK * left and np.isfinite(ahead):
+                return accuracy
+        return accuracy if ahead <= left and np.isfinite(ahead) else None
+
+    def grow(self) -> None:
+        """Let the outside arms that earn most at the best price join; bounds of G carry over.
+
+        G of the larger block is at least the old one and at most the old one + g_j(x).
+        """
+        for j in self._joining():
+            self.known = [
+                replace(k, upper=k.upper + self.market.gain(j, k.price)[1]) for k in self.known
+            ]
+            self.block = (*self.block, j)
+
+    def _joining(self) -> list[int]:
+        """One arm, but two to begin with."""
+        outside = [j for j in range(len(self.arms)) if j not in self.block]
+        price, step = self.interval.price, 0.01
+        count = min(len(outside), 1 if self.block else 2)
+        while True:
+            worth = [self.market.gain(j, price)[1] for j in outside]
+            if sum(value > 0 for value in worth) >= count or price <= 0:
+                break
+            price, step = max(price - step, 0.0), 2 * step
+        order = sorted(range(len(outside)), key=lambda k: (-worth[k], outside[k]))
+        return [outside[k] for k in order[:count]]
+
+    def _chosen(self, block: Sequence[int]) -> list[Arm]:
+        return [self.arms[j] for j in block]
+
+    def alone(self) -> PricedInterval:
+        """Plan the block alone."""
+        arms = self._chosen(self.block)
+        accuracy = self._accuracy(arms, None)
+        if accuracy is None:
+            raise OutOfTime
+        self.own = self.planner(arms, None, accuracy, self.state)
+        return self._note_lower(self.own)
+
+    def at_prices(self, worth: float) -> Iterator[PricedInterval]:
+        """Plan the block beside a constant arm, at the prices that promise most.
+
+        worth: stop where the search may win no more than this share of the rest of the gap.
+        """
+        arms = self._chosen(self.block)
+        if not arms:
+            return
+        largest = max(float(arm.rewards.max()) for arm in arms)
+        for _ in range(SEARCHES):
+            alone = self.own
+            envelope = Envelope.of((alone.lower, alone.upper), largest, self.known)
+            floor, price = self._promise(envelope)
+            yield self._note_upper(envelope, largest)
+            left = self.interval.upper - floor
+            if self.interval.proven_optimal or left <= worth * max(floor - alone.lower, 0.0):
+                return
+            accuracy = self._accuracy(arms, price)
+            if left <= LAST_SHARE * self.tolerance or not 0 < price < largest or accuracy is None:
+                return
+            beside = self.planner(arms, price, accuracy, self.state)
+            self.state = beside.state
+            self.known.append(Known(price, beside.lower, beside.upper))
+            yield self._note_upper(
+                Envelope.of((alone.lower, alone.upper), largest, self.known), largest
+            )
+            if alone.upper - alone.lower > WORTH * self.width:
+                yield self.alone()
+
+    def _note_lower(self, alone: BlockBounds) -> PricedInterval:
+        if alone.lower > self.interval.lower:
+            self.interval = replace(
+                self.interval, lower=alone.lower, plan_arms=self.block, plan=alone.plan
+            )
+        return self._stamped()
+
+    def _note_upper(self, envelope: Envelope, largest: float) -> PricedInterval:
+        """The least of U over all prices, from chords of G."""
+
+        def total(price: float) -> Priced:
+            value, slope = envelope.upper(price)
+            _, upper, wanted = self.market.outside(self.block, price)
+            return Priced(price, value + upper, value + upper, slope - wanted)
+
+        best, _, _ = minimise(total, largest, 1e-3 * self.tolerance)
+        if best.upper < self.interval.upper:
+            outside = self.market.outside(self.block, best.price)[1]
+            self.interval = replace(
+                self.interval, upper=best.upper, price=best.price, block=self.block, outside=outside
+            )
+        return self._stamped()
+
+    def _promise(self, envelope: Envelope) -> tuple[float, float]:
+        """About the least that U can be, and the price where that is; on a grid, to steer only."""
+        prices, outside = self.market.grid(self.block)
+        least = np.array([envelope.lower(price) for price in prices.tolist()]) + outside
+        at = int(np.argmin(least + TILT * prices))
+        return float(least[at]), float(prices[at])
+
+    def _stamped(self) -> PricedInterval:
+        self.interval = replace(self.interval, seconds=perf_counter() - self.began)
+        return self.interval
+
+
+class _Market:
+    """Every arm alone at any price, remembered: an arm that wants nothing at x wants nothing above."""
+
+    def __init__(self, arms: Sequence[Arm]) -> None:
+        self.arms = arms
+        self._latest: list[PricedArm | None] = [None] * len(arms)
+        self._silent = [np.inf] * len(arms)
+        self._curves: NDArray[np.float64] | None = None
+        self._seen: dict[tuple[int, float], tuple[float, float, float]] = {}
+
+    def gain(self, arm: int, price: float) -> tuple[float, float, float]:
+        """Bounds of g_j(x), and the pulls a step the arm wants."""
+        if price >= self._silent[arm]:
+            return 0.0, 0.0, 0.0
+        if (arm, price) not in self._seen:
+            priced = price_arm(self.arms[arm], price, start=self._latest[arm])
+            self._latest[arm] = priced
+            if priced.upper == 0.0:
+                self._silent[arm] = price
+            self._seen[arm, price] = priced.lower, priced.upper, priced.pulls
+        return self._seen[arm, price]
+
+    def grid(self, block: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Prices, and what the arms outside the block earn at each, in all."""
+        highest = max(float(arm.rewards.max()) for arm in self.arms)
+        prices = np.linspace(0, highest, GRID)
+        if self._curves is None:
+            self._curves = np.array(
+                [[self.gain(j, price)[0] for price in prices.tolist()] for j in range(len(self.arms))]
+            )
+        others = [j for j in range(len(self.arms)) if j not in block]
+        return prices, self._curves[others].sum(axis=0)
+
+    def outside(self, block: Sequence[int], price: float) -> tuple[float, float, float]:
+        """Sums over the arms that are not in the block."""
+        rows = [self.gain(j, price) for j in range(len(self.arms)) if j not in block]
+        lower, upper, wanted = np.array(rows, dtype=np.float64).reshape(-1, 3).sum(axis=0)
+        return float(lower), float(upper) * (1 + 1e-14 * len(rows)), float(wanted)
