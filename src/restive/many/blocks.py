@@ -19,17 +19,19 @@ from restive.bandit import Arm, Bandit
 from restive.certificate import bandit_parameters, certificate, row_errors
 from restive.errors import TooLargeError
 from restive.many.single_arm import price_arm
-from restive.planning import Plan, caps_for_error, memory_allowed
+from restive.planning import Plan, memory_allowed
 from restive.representation import Representation
-from restive.solver import solve
+from restive.solver import Solution, solve
+from restive.structured import Parameters
 
 __all__ = ["BlockBounds", "BlockPlanner", "ExactBlocks", "OutOfTime"]
 
 Floats = NDArray[np.float64]
 
-COARSEST = 0.1  # L1 error of merged rows to begin with
+COARSEST = 0.3  # L1 error of merged rows to begin with; what a new arm will probably need
+PROBABLE = 0.05
+FINEST = 1e-14
 SOLVER_SHARE = 0.25
-EXACT = 1e-300
 FIRST_PACE = 1e-6
 TOO_SHORT = 20_000  # states; what takes less says nothing about pace
 PEAK = 3  # memory of a plan in units of its values and slices
@@ -75,7 +77,6 @@ class _State:
     price: float | None
     representation: Representation
     values: Floats
-    error: float
 
 
 class ExactBlocks:
@@ -88,14 +89,24 @@ class ExactBlocks:
         self.memory = memory_allowed(memory)
         self.deadline = deadline
         self._pace = FIRST_PACE  # seconds a state and arm, of the latest plan that took a while
-        self._fine = 1.0  # row error that the latest plan needed, in units of its accuracy
+        self._errors: dict[Arm, tuple[float, float]] = {}  # row error, and accuracy it served
 
     def seconds(self, arms: Sequence[Arm], price: float | None, accuracy: float) -> float:
         bandit = _bandit(arms, price)
-        rep = Representation.of(bandit, caps_for_error(bandit, min(self._fine * accuracy, 0.5)))
+        errors = [min(error, PROBABLE) for error in self._expected(bandit, accuracy)]
+        rep = Representation.of(bandit, _caps(bandit, errors))
         if PEAK * rep.n_bytes > self.memory:
             return float(np.inf)
         return self._pace * rep.n_states * rep.n_arms
+
+    def _expected(self, bandit: Bandit, accuracy: float) -> list[float]:
+        """Row errors that a plan to this accuracy will need, from those before."""
+        errors = []
+        for arm in bandit.arms:
+            error, reached = self._errors.get(arm, (COARSEST, accuracy))
+            scale = 1.0 if error >= COARSEST else accuracy / reached
+            errors.append(min(max(error * scale, FINEST), COARSEST))
+        return errors
 
     def __call__(
         self, arms: Sequence[Arm], price: float | None, accuracy: float, start: object
@@ -103,33 +114,33 @@ class ExactBlocks:
         began = perf_counter()
         bandit = _bandit(arms, price)
         state = start if isinstance(start, _State) else None
-        error = COARSEST if state is None or len(state.arms) != len(arms) else state.error
+        errors = self._expected(bandit, accuracy)
         sweeps = 0
         while True:
-            rep = Representation.of(bandit, caps_for_error(bandit, error))
+            rep = Representation.of(bandit, _caps(bandit, errors))
             if PEAK * rep.n_bytes > self.memory:
                 raise TooLargeError(f"a block of {len(arms)} arms takes {rep.n_states:.3g} states")
             parameters = bandit_parameters(bandit, rep)
             values = None if state is None else _carry(state, tuple(arms), price, rep)
-            within = max(SOLVER_SHARE * accuracy, 0.02 * error)
+            within = max(SOLVER_SHARE * accuracy, 0.02 * min(errors))
             solution = solve(
                 rep, parameters, tolerance=within, start=values, progress=self._watch(began)
             )
             sweeps += solution.sweeps
             lower, upper = certificate(bandit, rep, parameters, solution)
-            reached = max(float(row_errors(bandit, rep).max()), EXACT)
-            state = _State(tuple(arms), price, rep, solution.values, error)
+            state = _State(tuple(arms), price, rep, solution.values)
             width = float((upper - lower).max())
-            if width <= accuracy or (reached <= EXACT and within <= SOLVER_SHARE * accuracy):
+            if width <= accuracy or max(errors) < FINEST:
                 break
-            if error < 1e-14:
+            finer = _refined(bandit, rep, parameters, solution, errors, accuracy)
+            if finer == errors and within <= SOLVER_SHARE * accuracy:
                 break  # rounding is all that is left
-            excess = max(width - within, 1e-300)
-            error *= min(0.3, max(1e-4, 0.5 * accuracy / excess))
+            errors = finer
         took = perf_counter() - began
+        for arm, error in zip(bandit.arms, errors, strict=True):
+            self._errors[arm] = error, max(width, 0.3 * accuracy)
         if rep.n_states > TOO_SHORT:
             self._pace = max(0.5 * self._pace, took / (rep.n_states * rep.n_arms))
-            self._fine = min(max(error / accuracy, 0.1), 100.0)
         plan = Plan(
             bandit, rep, lower, upper, solution.values, accuracy, sweeps, width <= accuracy, took
         )
@@ -148,6 +159,56 @@ def _bandit(arms: Sequence[Arm], price: float | None) -> Bandit:
     if price is None:
         return Bandit(arms)
     return Bandit([Arm([[1.0]], [price], name="resting"), *arms])
+
+
+def _caps(bandit: Bandit, errors: Sequence[float]) -> tuple[int, ...]:
+    return tuple(arm.mixing_time(e) for arm, e in zip(bandit.arms, errors, strict=True))
+
+
+def _refined(
+    bandit: Bandit, rep: Representation, parameters: Parameters, solution: Solution,
+    errors: list[float], accuracy: float,
+) -> list[float]:  # fmt: skip
+    """Smaller row errors for the arms that make the interval wide, the others as they are.
+
+    Most arms are never worth a pull at old ages, or nearly so, and few ages do for them.
+    """
+    iteration = float((solution.upper - solution.lower).max())
+    room = (1 - SOLVER_SHARE) * accuracy
+    finer = []
+    for error, width in zip(errors, _widths(bandit, rep, parameters, solution), strict=True):
+        excess = float(width) - iteration
+        if excess > 0.7 * room:
+            error *= min(0.3, max(0.1, 0.5 * room / excess))  # often it stops mattering
+        finer.append(max(error, 0.1 * FINEST))
+    return finer
+
+
+def _widths(
+    bandit: Bandit, rep: Representation, parameters: Parameters, solution: Solution
+) -> Floats:
+    """Width of the certified interval if only this arm's ages were merged, for every arm."""
+    from restive._iteration import row_tables, share_out
+    from restive._kernels import lookup
+
+    if rep.n_classes > 1:
+        return np.full(rep.n_arms, np.inf)
+    tables, every = row_tables(rep, parameters), row_errors(bandit, rep)
+    rewards = np.zeros((rep.n_arms, rep.max_support))
+    for j, arm in enumerate(bandit.arms):
+        rewards[j, : arm.n_states] = arm.rewards
+    owner = np.repeat(np.arange(rep.n_arms), [rep.color_grid(j).size for j in range(rep.n_arms)])
+    widths = np.empty(rep.n_arms)
+    for j in range(rep.n_arms):
+        lower, upper = np.full((2, len(rep.layout.tasks), 1), (np.inf,))
+        upper[:] = -np.inf
+        share_out(rep.n_states * rep.n_arms, lookup.certify, solution.values, rep.layout, tables,
+                  np.where(owner == j, every, 0.0), rewards, np.zeros(rep.n_colors, np.int64),
+                  np.zeros(1, np.int64), lower, upper)  # fmt: skip
+        widths[j] = max(upper.max(), float(solution.upper.max())) - min(
+            lower.min(), float(solution.lower.min())
+        )
+    return widths
 
 
 def _carry(

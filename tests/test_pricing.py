@@ -1,0 +1,192 @@
+"""Pricing arms out: intervals that hold the truth and close on it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from restive.bandit import Arm, Bandit
+from restive.many.blocks import BlockBounds, ExactBlocks
+from restive.many.envelope import Envelope, Known
+from restive.many.lagrangian import lagrangian_bound
+from restive.many.pricing import improvements, price_out
+from restive.many.single_arm import price_arm
+from restive.planning import plan
+from restive.problems import example4, random_problem
+
+ROUNDING = 1e-12
+
+
+def random_channels(count, seed, low=0.1, high=0.6):
+    rng = np.random.default_rng(seed)
+    ups, downs = rng.uniform(low, high, (2, count))
+    rewards = rng.uniform(0.5, 1, count)
+    rows = zip(ups, downs, rewards, strict=True)
+    return Bandit([Arm([[1 - up, up], [down, 1 - down]], [0, top]) for up, down, top in rows])
+
+
+def beside(arms, price):
+    return Bandit([*arms, Arm([[1.0]], [price])])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_interval_on_the_way_holds_the_best_gain(seed):
+    bandit = random_channels(4, seed)
+    exact = plan(bandit, 1e-6)
+    steps = list(improvements(bandit, 1e-4))
+    for step in steps:
+        assert step.lower <= exact.gain_upper
+        assert step.upper >= exact.gain_lower
+    for before, after in pairwise(steps):
+        assert after.lower >= before.lower
+        assert after.upper <= before.upper
+    last = steps[-1]
+    assert last.proven_optimal
+    assert last.upper - last.lower <= 1e-4
+    assert last.lower_kind == last.upper_kind == "certified"
+
+
+@pytest.mark.parametrize("states", [3, [2, 4, 3]])
+def test_arms_of_any_number_of_states(states):
+    bandit = random_problem(n_arms=3, n_states=states, rng=2)
+    exact = plan(bandit, 1e-6)
+    priced = price_out(bandit, 1e-3)
+    assert priced.lower <= exact.gain_upper
+    assert priced.upper >= exact.gain_lower
+    assert priced.upper - priced.lower <= 1e-3
+
+
+def test_periodic_arms_hold_their_mean_over_starts():
+    bandit = example4()
+    exact = plan(bandit, 1e-6)
+    priced = price_out(bandit, 1e-3)
+    assert priced.lower <= exact.gain_upper
+    assert priced.upper >= exact.gain_lower
+
+
+def test_poor_arms_stay_outside_and_the_small_plan_is_proven_optimal():
+    good = random_channels(2, 5)
+    poor = [Arm([[0.7, 0.3], [0.4, 0.6]], [0, 0.2 + 0.005 * k]) for k in range(20)]
+    priced = price_out(Bandit([*poor, *good.arms]), 1e-5)
+    assert priced.proven_optimal
+    assert set(priced.block) == {20, 21}
+    assert set(priced.plan_arms) == {20, 21}
+    assert priced.outside <= 1e-5
+    exact = plan(good, 1e-6)
+    assert priced.lower - ROUNDING <= exact.gain_upper
+    assert exact.gain_lower <= priced.upper + ROUNDING
+
+
+def test_the_policy_behind_the_lower_end_earns_it():
+    bandit = random_channels(6, 1)
+    priced = price_out(bandit, 1e-3, time=20)
+    own = plan(Bandit([bandit.arms[j] for j in priced.plan_arms]), 1e-6)
+    assert priced.plan.gain_lower == priced.lower
+    assert own.gain_lower - 1e-6 <= priced.plan.gain_upper
+    assert priced.lower <= own.gain_upper
+    assert priced.plan.action([0] * len(priced.plan_arms), range(1, len(priced.plan_arms) + 1)) >= 0
+
+
+def test_more_time_never_hurts_and_none_gives_the_lagrangian_bound():
+    bandit = random_channels(8, 3)
+    none = price_out(bandit, 1e-5, time=0.0)
+    assert none.block == ()
+    assert none.upper == pytest.approx(lagrangian_bound(bandit.arms).upper)
+    assert none.lower == pytest.approx(max(arm.gain for arm in bandit.arms), abs=1e-6)
+    small = price_out(bandit, 1e-5, memory=200_000)
+    assert none.lower <= small.lower
+    assert small.upper <= none.upper
+
+
+def test_progress_sees_every_interval():
+    seen = []
+    last = price_out(random_channels(4, 2), 1e-3, progress=seen.append)
+    assert seen[-1] is last
+    assert len(seen) > 2
+
+
+def test_an_interrupt_leaves_what_was_seen_before():
+    class Interrupted(ExactBlocks):
+        def __call__(self, arms, price, accuracy, start):
+            if len(arms) == 3:
+                raise KeyboardInterrupt
+            return super().__call__(arms, price, accuracy, start)
+
+    bandit = random_channels(5, 4)
+    exact = plan(bandit, 1e-5)
+    seen = []
+    with pytest.raises(KeyboardInterrupt):
+        price_out(bandit, 1e-6, planner=Interrupted(), progress=seen.append)
+    assert seen[-1].lower <= exact.gain_upper
+    assert seen[-1].upper >= exact.gain_lower
+
+
+def test_any_planner_of_blocks_will_do():
+    class Rough:
+        """Certified, but a hundredth too wide: the interval must stay valid and say so."""
+
+        def __call__(self, arms, price, accuracy, start):
+            exact = plan(Bandit(arms) if price is None else beside(arms, price), 1e-4)
+            return BlockBounds(exact.gain_lower - 0.005, exact.gain_upper + 0.005)
+
+        def seconds(self, arms, price, accuracy):
+            return 0.0 if len(arms) <= 3 else np.inf
+
+    bandit = random_channels(4, 6)
+    exact = plan(bandit, 1e-6)
+    priced = price_out(bandit, 1e-4, planner=Rough())
+    assert priced.lower <= exact.gain_upper
+    assert priced.upper >= exact.gain_lower
+    assert not priced.proven_optimal
+
+
+@pytest.mark.parametrize("price", [0.3, 0.55, 0.7])
+def test_a_block_beside_its_price_is_the_exact_plan_wherever_it_starts(price):
+    arms = random_channels(3, 7).arms
+    exact = plan(beside(arms, price), 1e-7)
+    planner = ExactBlocks()
+    pair = planner(arms[:2], price - 0.05, 1e-3, None)
+    for start in (None, pair.state, planner(arms, price + 0.02, 1e-2, pair.state).state):
+        bounds = planner(arms, price, 1e-5, start)
+        assert bounds.lower <= exact.gain_upper
+        assert bounds.upper >= exact.gain_lower
+        assert bounds.upper - bounds.lower <= 1e-5
+    alone = planner(arms, None, 1e-5, pair.state)
+    assert alone.plan is not None
+    assert abs(0.5 * (alone.lower + alone.upper) - plan(Bandit(arms), 1e-7).gain) < 1e-5
+
+
+def test_values_carried_to_a_larger_block_save_sweeps():
+    arms = random_channels(3, 8, 0.05, 0.2).arms
+    planner = ExactBlocks()
+    near = planner(arms, 0.6, 1e-5, None)
+    again = planner(arms, None, 1e-5, near.state).plan.sweeps
+    fresh = ExactBlocks()(arms, None, 1e-5, None).plan.sweeps
+    assert again < fresh
+
+
+def test_a_block_of_one_arm_is_the_arm_at_its_price():
+    arm = random_channels(1, 9).arms[0]
+    for price in (0.2, 0.4, 0.6):
+        bounds = ExactBlocks()([arm], price, 1e-7, None)
+        priced = price_arm(arm, price)
+        assert bounds.lower <= price + priced.upper
+        assert bounds.upper >= price + priced.lower
+
+
+def test_chords_lie_above_a_convex_function_and_the_lower_model_below():
+    arms = random_channels(2, 10).arms
+    largest = max(float(arm.rewards.max()) for arm in arms)
+    alone = plan(Bandit(arms), 1e-7)
+    points = []
+    for price in (0.35, 0.6):
+        solved = plan(beside(arms, price), 1e-7)
+        points.append(Known(price, solved.gain_lower, solved.gain_upper))
+    envelope = Envelope.of((alone.gain_lower, alone.gain_upper), largest, points)
+    for price in np.linspace(0, 1, 23):
+        truth = plan(beside(arms, float(price)), 1e-7)
+        assert envelope.upper(float(price))[0] >= truth.gain_lower
+        assert envelope.lower(float(price)) <= truth.gain_upper
+    assert envelope.upper(0.6)[0] <= points[1].upper + ROUNDING
