@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from restive.bandit import Arm, Bandit
+from restive.many import blocks
 from restive.many.blocks import BlockBounds, ExactBlocks
 from restive.many.envelope import Envelope, Known
 from restive.many.lagrangian import lagrangian_bound
@@ -15,6 +16,7 @@ from restive.many.pricing import improvements, price_out
 from restive.many.single_arm import price_arm
 from restive.planning import plan
 from restive.problems import example4, random_problem
+from restive.solver import solve
 
 ROUNDING = 1e-12
 
@@ -67,7 +69,7 @@ def test_periodic_arms_hold_their_mean_over_starts():
 
 
 def test_poor_arms_stay_outside_and_the_small_plan_is_proven_optimal():
-    good = random_channels(2, 5)
+    good = Bandit([Arm([[0.8, 0.2], [0.2, 0.8]], [0, 1]), Arm([[0.8, 0.2], [0.3, 0.7]], [0, 0.9])])
     poor = [Arm([[0.7, 0.3], [0.4, 0.6]], [0, 0.2 + 0.005 * k]) for k in range(20)]
     priced = price_out(Bandit([*poor, *good.arms]), 1e-5)
     assert priced.proven_optimal
@@ -158,13 +160,26 @@ def test_a_block_beside_its_price_is_the_exact_plan_wherever_it_starts(price):
     assert abs(0.5 * (alone.lower + alone.upper) - plan(Bandit(arms), 1e-7).gain) < 1e-5
 
 
-def test_values_carried_to_a_larger_block_save_sweeps():
+def test_values_carried_over_save_sweeps(monkeypatch):
     arms = random_channels(3, 8, 0.05, 0.2).arms
+    sweeps = []
+
+    def counted(*arguments, **options):
+        solution = solve(*arguments, **options)
+        sweeps.append(solution.sweeps)
+        return solution
+
+    monkeypatch.setattr(blocks, "solve", counted)
     planner = ExactBlocks()
-    near = planner(arms, 0.6, 1e-5, None)
-    again = planner(arms, None, 1e-5, near.state).plan.sweeps
-    fresh = ExactBlocks()(arms, None, 1e-5, None).plan.sweeps
-    assert again < fresh
+    pair = planner(arms[:2], 0.45, 1e-4, None)
+    own = planner(arms, 0.45, 1e-4, None)
+    counts = []
+    for start in (None, pair.state, own.state):
+        sweeps.clear()
+        planner(arms, 0.45, 1e-4, start)
+        counts.append(sum(sweeps))
+    assert counts[1] < counts[0]
+    assert counts[2] < counts[0]
 
 
 def test_a_block_of_one_arm_is_the_arm_at_its_price():

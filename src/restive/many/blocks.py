@@ -24,7 +24,7 @@ from restive.representation import Representation
 from restive.solver import Solution, solve
 from restive.structured import Parameters
 
-__all__ = ["BlockBounds", "BlockPlanner", "ExactBlocks", "OutOfTime"]
+__all__ = ["BlockBounds", "BlockPlanner", "ExactBlocks", "OutOfTimeError"]
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ TOO_SHORT = 20_000  # states; what takes less says nothing about pace
 PEAK = 3  # memory of a plan in units of its values and slices
 
 
-class OutOfTime(Exception):
+class OutOfTimeError(Exception):
     """The time for a plan is spent."""
 
 
@@ -82,7 +82,7 @@ class _State:
 class ExactBlocks:
     """The exact planner of blocks: information states, certified for all ages.
 
-    deadline: of ``perf_counter``; a plan that is not ready then raises OutOfTime.
+    deadline: of ``perf_counter``; a plan that is not ready then raises OutOfTimeError.
     """
 
     def __init__(self, memory: int | None = None, deadline: float = np.inf) -> None:
@@ -104,7 +104,9 @@ class ExactBlocks:
         errors = []
         for arm in bandit.arms:
             error, reached = self._errors.get(arm, (COARSEST, accuracy))
-            scale = 1.0 if error >= COARSEST else accuracy / reached
+            scale = accuracy / reached
+            if error >= COARSEST or 0.5 <= scale <= 2:
+                scale = 1.0  # about the same accuracy: the same ages serve again
             errors.append(min(max(error * scale, FINEST), COARSEST))
         return errors
 
@@ -115,14 +117,14 @@ class ExactBlocks:
         bandit = _bandit(arms, price)
         state = start if isinstance(start, _State) else None
         errors = self._expected(bandit, accuracy)
-        sweeps = 0
+        sweeps, rough = 0, 0.02 * min(errors)
         while True:
             rep = Representation.of(bandit, _caps(bandit, errors))
             if PEAK * rep.n_bytes > self.memory:
                 raise TooLargeError(f"a block of {len(arms)} arms takes {rep.n_states:.3g} states")
             parameters = bandit_parameters(bandit, rep)
             values = None if state is None else _carry(state, tuple(arms), price, rep)
-            within = max(SOLVER_SHARE * accuracy, 0.02 * min(errors))
+            within = max(SOLVER_SHARE * accuracy, rough)
             solution = solve(
                 rep, parameters, tolerance=within, start=values, progress=self._watch(began)
             )
@@ -134,11 +136,12 @@ class ExactBlocks:
                 break
             finer = _refined(bandit, rep, parameters, solution, errors, accuracy)
             if finer == errors and within <= SOLVER_SHARE * accuracy:
-                break  # rounding is all that is left
+                finer = [0.3 * error for error in errors]
+            rough = 0.0 if finer == errors else 0.02 * min(finer)
             errors = finer
         took = perf_counter() - began
         for arm, error in zip(bandit.arms, errors, strict=True):
-            self._errors[arm] = error, max(width, 0.3 * accuracy)
+            self._errors[arm] = error, accuracy
         if rep.n_states > TOO_SHORT:
             self._pace = max(0.5 * self._pace, took / (rep.n_states * rep.n_arms))
         plan = Plan(
@@ -150,7 +153,7 @@ class ExactBlocks:
     def _watch(self, began: float) -> Callable[[int, float], None]:
         def watch(sweeps: int, width: float) -> None:
             if perf_counter() > self.deadline:
-                raise OutOfTime(f"{sweeps} sweeps in {perf_counter() - began:.1f} s")
+                raise OutOfTimeError(f"{sweeps} sweeps in {perf_counter() - began:.1f} s")
 
         return watch
 

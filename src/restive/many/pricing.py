@@ -13,14 +13,13 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive.bandit import Arm, Bandit
 from restive.errors import TooLargeError
-from restive.many.blocks import BlockBounds, BlockPlanner, ExactBlocks, OutOfTime
+from restive.many.blocks import BlockBounds, BlockPlanner, ExactBlocks, OutOfTimeError
 from restive.many.envelope import Envelope, Known
 from restive.many.lagrangian import Priced, lagrangian_bound, minimise
-from restive.many.single_arm import PricedArm, price_arm
+from restive.many.market import Market
 from restive.planning import Plan, check_tolerance
 
 __all__ = ["PricedInterval", "improvements", "price_out"]
@@ -29,9 +28,9 @@ TILT = 1e-3  # of two prices that promise the same, the lower one
 WORTH = 0.3  # search on at a block while it may win this share of the gap, otherwise let it grow
 SHARES = (0.05, 0.12, 0.3)  # accuracy of plans in units of the gap so far: the finest one that
 QUICK = 0.15  # takes no more than this share of the time left
+ROUNDING = 1e-14  # of a chord and a sum, relative
 LAST_SHARE = 0.1  # but no finer than this share of the tolerance
 POLISH = 0.02  # the same where it cannot grow
-GRID = 161  # prices to look at when choosing the next one
 SEARCHES = 6  # prices at which one block is planned, at most
 
 
@@ -119,7 +118,7 @@ def improvements(
             yield search.alone()
             yield from search.at_prices(WORTH)
         yield from search.at_prices(POLISH)
-    except (OutOfTime, TooLargeError):
+    except (OutOfTimeError, TooLargeError):
         return
 
 
@@ -132,7 +131,7 @@ class _Search:
         self.arms = bandit.arms
         self.tolerance, self.planner = tolerance, planner
         self.began, self.deadline = began, deadline
-        self.market = _Market(self.arms)
+        self.market = Market(self.arms)
         bound = lagrangian_bound(self.arms)
         best = bandit.best_arm
         alone = planner([self.arms[best]], None, LAST_SHARE * tolerance, None)
@@ -197,7 +196,7 @@ class _Search:
         arms = self._chosen(self.block)
         accuracy = self._accuracy(arms, None)
         if accuracy is None:
-            raise OutOfTime
+            raise OutOfTimeError
         self.own = self.planner(arms, None, accuracy, self.state)
         return self._note_lower(self.own)
 
@@ -243,7 +242,8 @@ class _Search:
         def total(price: float) -> Priced:
             value, slope = envelope.upper(price)
             _, upper, wanted = self.market.outside(self.block, price)
-            return Priced(price, value + upper, value + upper, slope - wanted)
+            value = (value + upper) * (1 + ROUNDING)
+            return Priced(price, value, value, slope - wanted)
 
         best, _, _ = minimise(total, largest, 1e-3 * self.tolerance)
         if best.upper < self.interval.upper:
@@ -263,43 +263,3 @@ class _Search:
     def _stamped(self) -> PricedInterval:
         self.interval = replace(self.interval, seconds=perf_counter() - self.began)
         return self.interval
-
-
-class _Market:
-    """Every arm alone at any price, remembered: an arm that wants nothing at x wants nothing above."""
-
-    def __init__(self, arms: Sequence[Arm]) -> None:
-        self.arms = arms
-        self._latest: list[PricedArm | None] = [None] * len(arms)
-        self._silent = [np.inf] * len(arms)
-        self._curves: NDArray[np.float64] | None = None
-        self._seen: dict[tuple[int, float], tuple[float, float, float]] = {}
-
-    def gain(self, arm: int, price: float) -> tuple[float, float, float]:
-        """Bounds of g_j(x), and the pulls a step the arm wants."""
-        if price >= self._silent[arm]:
-            return 0.0, 0.0, 0.0
-        if (arm, price) not in self._seen:
-            priced = price_arm(self.arms[arm], price, start=self._latest[arm])
-            self._latest[arm] = priced
-            if priced.upper == 0.0:
-                self._silent[arm] = price
-            self._seen[arm, price] = priced.lower, priced.upper, priced.pulls
-        return self._seen[arm, price]
-
-    def grid(self, block: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Prices, and what the arms outside the block earn at each, in all."""
-        highest = max(float(arm.rewards.max()) for arm in self.arms)
-        prices = np.linspace(0, highest, GRID)
-        if self._curves is None:
-            self._curves = np.array(
-                [[self.gain(j, price)[0] for price in prices.tolist()] for j in range(len(self.arms))]
-            )
-        others = [j for j in range(len(self.arms)) if j not in block]
-        return prices, self._curves[others].sum(axis=0)
-
-    def outside(self, block: Sequence[int], price: float) -> tuple[float, float, float]:
-        """Sums over the arms that are not in the block."""
-        rows = [self.gain(j, price) for j in range(len(self.arms)) if j not in block]
-        lower, upper, wanted = np.array(rows, dtype=np.float64).reshape(-1, 3).sum(axis=0)
-        return float(lower), float(upper) * (1 + 1e-14 * len(rows)), float(wanted)
