@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 from scipy.optimize import linprog
@@ -93,3 +93,41 @@ def crossings(values):
     """How often a row of advantages along rising prices changes from resting to pulling."""
     signs = [value > 0 for value in values if abs(value) > 1e-8]
     return sum(not before and now for before, now in pairwise(signs))
+
+
+def best_gain_of_several(arms, pulls, cap, sweeps=3000):
+    """rho* with several pulls a step, by value iteration over all (s, n) of all arms; tiny ones.
+
+    Ages from ``cap`` on are merged; arms must have forgotten everything by then.
+    """
+    rows = [
+        np.array([np.linalg.matrix_power(a.transitions, n + 1) for n in range(cap)]) for a in arms
+    ]
+    states = list(product(*[[(s, n) for s in range(a.n_states) for n in range(cap)] for a in arms]))
+    place = {state: k for k, state in enumerate(states)}
+    older = [[min(n + 1, cap - 1) for n in range(cap)]] * len(arms)
+    backups = []
+    for chosen in combinations(range(len(arms)), pulls):
+        pay = np.array(
+            [sum(rows[j][x[j][1], x[j][0]] @ arms[j].rewards for j in chosen) for x in states]
+        )
+        branches = []
+        for seen in product(*[range(arms[j].n_states) for j in chosen]):
+            shown = dict(zip(chosen, seen, strict=True))
+            after, chance = [], []
+            for x in states:
+                following = tuple(
+                    (shown[j], 0) if j in shown else (s, older[j][n]) for j, (s, n) in enumerate(x)
+                )
+                after.append(place[following])
+                chance.append(np.prod([rows[j][x[j][1], x[j][0], shown[j]] for j in chosen]))
+            branches.append((np.array(after), np.array(chance)))
+        backups.append((pay, branches))
+    h = np.zeros(len(states))
+    for _ in range(sweeps):
+        values = [pay + sum(p * h[to] for to, p in branches) for pay, branches in backups]
+        change = np.max(values, axis=0) - h
+        if np.ptp(change) < 1e-10:
+            break
+        h = h + 0.8 * (change - change[0])
+    return float(change.min()), float(change.max())

@@ -7,10 +7,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from naive_single_arm import best_gain_of_several
 from restive.bandit import Arm, Bandit
 from restive.many import blocks
 from restive.many.blocks import BlockBounds, ExactBlocks
 from restive.many.envelope import Envelope, Known
+from restive.many.groups import grouped_improvements
 from restive.many.lagrangian import lagrangian_bound
 from restive.many.pricing import improvements, price_out
 from restive.many.single_arm import price_arm
@@ -200,3 +202,25 @@ def test_chords_lie_above_a_convex_function_and_the_lower_model_below():
         assert envelope.upper(float(price))[0] >= truth.gain_lower
         assert envelope.lower(float(price)) <= truth.gain_upper
     assert envelope.upper(0.6)[0] <= points[1].upper + ROUNDING
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_groups_and_prices_hold_the_best_gain_of_two_pulls_a_step(seed):
+    bandit = random_channels(3, seed, 0.42, 0.58)  # forgotten to 2e-5 within six steps
+    low, high = best_gain_of_several(bandit.arms, 2, 6)
+    for interval in grouped_improvements(bandit, 2, 1e-4):
+        assert interval.lower <= high + 1e-4
+        assert interval.upper >= low - 1e-4
+        assert sorted(j for group in interval.groups for j in group) == sorted(
+            {j for group in interval.groups for j in group}
+        )
+    assert interval.lower > sum(sorted(arm.gain for arm in bandit.arms)[-2:]) - 1e-6
+    assert len(interval.plans) == 2
+
+
+def test_one_group_of_all_arms_is_the_exact_plan():
+    bandit = random_channels(3, 11)
+    *_, last = grouped_improvements(bandit, 1, 1e-6)
+    assert last.lower == pytest.approx(plan(bandit, 1e-6).gain, abs=1e-3)
+    with pytest.raises(ValueError, match="pulls must lie between 1 and the 3 arms"):
+        next(grouped_improvements(bandit, 4))
