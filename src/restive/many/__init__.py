@@ -1,1 +1,1 @@
-"""Planning with more arms than exact enumeration can hold: prices, blocks, grids, pairs."""
+"""Planning for slow arms and many arms: prices, blocks, grids, pairs, policies, a scheduler."""

@@ -1,0 +1,169 @@
+"""A few beliefs that stand for all beliefs about one arm, and how others are mixed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from restive import chains
+from restive.bandit import Arm
+
+__all__ = ["ArmGrid", "Places", "first_ages"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SAME = 1e-12  # beliefs nearer than this (L1) are one point
+INSIDE = 1e-13  # weights above minus this count as not negative
+EXACT = 1e-12  # a mixture this near (L1) to its belief is kept without asking for a better one
+ROUND = 1e-3  # weight of plain distance beside distance in rewards to come
+NEAR_LIMIT = 0.05  # distance from the limit (relative to age 1) of the oldest age at first
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Beliefs as mixtures of grid points: sum_c weights[q, c] points[places[q, c]]."""
+
+    places: Ints  # (Q, W)
+    weights: Floats  # (Q, W), not negative, with sum 1
+    error: float  # largest L1 distance of a mixture from its belief
+
+
+@dataclass(frozen=True, eq=False)
+class ArmGrid:
+    """Grid beliefs of one arm: e_s P^n for some ages n of each last state s, and the limits.
+
+    ages: for each state the ages that it has points for, ascending from 1. The points of age 1
+    come first, one for each state, so that every later belief is a mixture of points:
+    b P = sum_s b(s) e_s P. A belief is a belief whichever state it began from, so all points
+    serve all mixtures.
+    """
+
+    arm: Arm
+    ages: tuple[tuple[int, ...], ...]
+
+    def __init__(self, arm: Arm, ages: Sequence[Sequence[int]]) -> None:
+        object.__setattr__(self, "arm", arm)
+        tidy = tuple(tuple(sorted({1, *(int(n) for n in part)})) for part in ages)
+        if len(tidy) != arm.n_states or min(part[0] for part in tidy) < 1:
+            raise ValueError(f"ages: give one list of ages from 1 on for each state, not {ages!r}")
+        object.__setattr__(self, "ages", tidy)
+
+    @cached_property
+    def points(self) -> Floats:
+        """(G, S): the beliefs, those of age 1 first."""
+        p = self.arm.transitions
+        rows = [p[s] for s in range(self.arm.n_states)]
+        powers = {n: chains.power(p, n) for n in sorted({n for part in self.ages for n in part})}
+        later = [powers[n][s] for s, part in enumerate(self.ages) for n in part[1:]]
+        limits = [row for n in range(1, self.arm.period + 1) for row in chains.limit_rows(p, n)]
+        for row in later + limits:
+            if np.abs(np.array(rows) - row).sum(axis=1).min() > SAME:
+                rows.append(row)
+        return np.array(rows)
+
+    @property
+    def size(self) -> int:
+        return len(self.points)
+
+    @cached_property
+    def later(self) -> Floats:
+        """(S, S): one step after age 1, e_s P^2."""
+        return self.points[: self.arm.n_states] @ self.arm.transitions
+
+    def after(self, steps: int) -> Floats:
+        """(steps + 1, G, S): every point's belief 0, ..., ``steps`` steps later."""
+        powers = np.eye(self.arm.n_states)[None]
+        if steps:
+            powers = np.concatenate([powers, chains.powers(self.arm.transitions, steps)])
+        return np.asarray(self.points @ powers)
+
+    def locate(self, beliefs: ArrayLike) -> Places:
+        """Beliefs (Q, S) of this arm at ages from 1 on as mixtures of near points."""
+        queries = np.asarray(beliefs, dtype=np.float64)
+        if self.arm.n_states == 1:
+            zeros = np.zeros((len(queries), 1), dtype=np.int64)
+            return Places(zeros, np.ones(zeros.shape), 0.0)
+        flat = self.arm.n_states == 2
+        places, weights = self._on_segment(queries[:, 1]) if flat else self._in_cells(queries)
+        mixture = np.einsum("qc,qcs->qs", weights, self.points[places])
+        return Places(places, weights, float(np.abs(mixture - queries).sum(axis=1).max()))
+
+    def _on_segment(self, queries: Floats) -> tuple[Ints, Floats]:
+        """Two states: the two neighbours on the segment of beliefs."""
+        order = np.argsort(self.points[:, 1], kind="stable")
+        heights = self.points[order, 1]
+        if len(order) == 1 or heights[-1] - heights[0] <= SAME:
+            zeros = np.zeros((len(queries), 2), dtype=np.int64)
+            return zeros, np.repeat([[1.0, 0.0]], len(queries), axis=0)
+        right = np.clip(np.searchsorted(heights, queries, side="left"), 1, len(order) - 1)
+        width = heights[right] - heights[right - 1]
+        share = np.where(width > 0, (queries - heights[right - 1]) / np.where(width, width, 1), 1.0)
+        share = np.clip(share, 0.0, 1.0)
+        places = np.stack([order[right - 1], order[right]], axis=1)
+        return places, np.stack([1 - share, share], axis=1)
+
+    def _in_cells(self, queries: Floats) -> tuple[Ints, Floats]:
+        """The mixture of least sum_g w_g |g - b|^2, by linear programs.
+
+        The cost is sum_g w_g |g|^2 up to a constant, so whether a set of points is the best one
+        does not depend on the belief, only whether the belief lies in its hull: each program
+        settles all beliefs in one cell.
+        """
+        size = self.arm.n_states
+        places = np.zeros((len(queries), size), dtype=np.int64)
+        weights = np.zeros((len(queries), size))
+        waiting = np.arange(len(queries))
+        while len(waiting):
+            cell = self._cell(queries[waiting[0]])
+            mixed = queries[waiting] @ np.linalg.pinv(self.points[cell])
+            left = np.abs(mixed @ self.points[cell] - queries[waiting]).sum(axis=1)
+            inside = (mixed.min(axis=1) >= -INSIDE) & (left <= EXACT)
+            inside[0] = True
+            clipped = np.maximum(mixed[inside], 0.0)
+            places[waiting[inside], : len(cell)] = cell
+            weights[waiting[inside], : len(cell)] = clipped / clipped.sum(axis=1, keepdims=True)
+            waiting = waiting[~inside]
+        return places, weights
+
+    def _cell(self, belief: Floats) -> Ints:
+        """The points that make up this belief at the least cost."""
+        from scipy.optimize import linprog, nnls
+
+        answer = linprog(self._costs, A_eq=self.points.T, b_eq=belief, method="highs")
+        weights = answer.x if answer.status == 0 else nnls(self.points.T, belief)[0]
+        cell = np.flatnonzero(weights > 1e-11)
+        most = np.argsort(-weights[cell], kind="stable")[: self.arm.n_states]
+        return np.sort(cell[most])
+
+    @cached_property
+    def _costs(self) -> Floats:
+        """|g|^2 of each point, in rewards to be expected at several later times."""
+        law, step = self.arm.stationary, np.array(self.arm.transitions)
+        rewards = self.arm.rewards - law @ self.arm.rewards
+        costs = ROUND * (self.points**2).sum(axis=1)
+        for _ in range(12):
+            costs = costs + (self.points @ rewards) ** 2
+            rewards = step @ rewards
+            step = step @ step
+        return costs
+
+
+def first_ages(arm: Arm, count: int) -> tuple[tuple[int, ...], ...]:
+    """``count`` ages for each state, about geometric up to where the belief has nearly settled.
+
+    A periodic arm has that many in each of its phases.
+    """
+    if arm.n_states == 1:
+        return ((1,),)
+    start = float(chains.distance_to_limit(arm.transitions, 1).max())
+    if start <= SAME:
+        return ((1,),) * arm.n_states
+    oldest = arm.mixing_time(max(NEAR_LIMIT * start, 1e-9)) // arm.period + 1
+    steps = np.unique(np.round(np.geomspace(1, max(oldest, 2), max(count, 2))).astype(np.int64))
+    ages = (steps[:, None] - 1) * arm.period + 1 + np.arange(arm.period)
+    return (tuple(int(n) for n in np.unique(ages)),) * arm.n_states

@@ -1,0 +1,155 @@
+"""Solve a grid process orbit by orbit, from the values of another grid where there are some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.bandit import Arm, Bandit
+from restive.many.grid_iteration import GridIteration, Solved, solve_grid
+from restive.many.grid_layout import Layout
+from restive.many.grid_points import ArmGrid
+from restive.representation import Representation
+
+__all__ = ["Answer", "carry_over", "solution_of"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Start = tuple[Layout, Floats, float, int]  # layout, values, gain and depth of another plan
+Progress = Callable[[int, float, float], None]
+
+FIRST_DEPTHS = (1, 4, 16)  # a cold start is led from short stays to long ones
+LOOSE = 20.0  # on the way there the tolerance is this much larger
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Bounds for each orbit of phases (lower: of the grid process only), and the values."""
+
+    lowers: tuple[float, ...]
+    uppers: tuple[float, ...]
+    gain: float
+    values: Floats
+    sweeps: int
+    converged: bool
+
+
+def solution_of(
+    layout: Layout, pulls: int, rest: float | None, depth: int, start: Start | None,
+    tolerance: float, deadline: float, progress: Progress | None,
+) -> Answer:  # fmt: skip
+    """Solve for every orbit; the allowance for interpolation and rounding is in the upper ends."""
+    prices = np.zeros(len(layout.sets))
+    if rest is not None:
+        prices = np.array([rest * (pulls - len(part)) for part in layout.sets])
+    values, gain, depths = _begin(layout, start, depth)
+    orbits = _orbits(layout)
+    count, sweeps, solved = int(orbits.max()) + 1, 0, []
+    for step in depths:
+        iteration = GridIteration(layout, step, prices)
+        last = step == depth
+        solved = []
+        for orbit in range(count):
+            part = None if count == 1 else orbits == orbit
+            answer = solve_grid(
+                iteration, values, gain, part=part, tolerance=tolerance * (1 if last else LOOSE),
+                deadline=deadline, progress=progress,
+            )  # fmt: skip
+            values, gain = answer.values, answer.gain
+            solved.append(answer)
+        sweeps += iteration.sweeps
+    extra = allowance(iteration, values)
+    return Answer(
+        lowers=tuple(answer.lower for answer in solved),
+        uppers=tuple(min(answer.upper + extra, _most(layout, pulls, rest)) for answer in solved),
+        gain=gain,
+        values=values,
+        sweeps=sweeps,
+        converged=all(answer.converged for answer in solved),
+    )
+
+
+def _begin(layout: Layout, start: Start | None, depth: int) -> tuple[Floats, float, list[int]]:
+    """Values, gain and the depths to go through."""
+    if start is not None and start[0].sets == layout.sets:
+        values = carry_over(start[0], start[1], layout)
+        return values, start[2], [depth]
+    size = len(layout.sets[0])
+    gain = sum(sorted((grid.arm.gain for grid in layout.grids), reverse=True)[:size])
+    return np.zeros(layout.n_states), gain, [d for d in FIRST_DEPTHS if d < depth] + [depth]
+
+
+def _most(layout: Layout, pulls: int, rest: float | None) -> float:
+    """No pull pays more than the largest reward, no rest more than its price."""
+    tops = sorted((float(grid.arm.rewards.max()) for grid in layout.grids), reverse=True)[:pulls]
+    return sum(max(top, rest or 0.0) for top in tops)
+
+
+def allowance(iteration: GridIteration, values: Floats) -> float:
+    """What mixtures that are not quite exact, and rounding, may take from the bound.
+
+    A belief off by e (L1) changes no value by more than e/2 times the rewards that an arm can
+    lose until two copies of it have met, at most span(r) 4/3 Tmix (docs/theory/grids.md).
+    """
+    extra, eps = 0.0, float(np.finfo(np.float64).eps)
+    for grid, error in zip(iteration.layout.grids, iteration.errors, strict=True):
+        size = grid.arm.n_states
+        if size == 1:
+            continue
+        slip = error + eps * (8 + 2 * size * np.log2(2.0 + iteration.depth))
+        extra += 0.5 * slip * 4 / 3 * grid.arm.mixing_time(0.25) * float(np.ptp(grid.arm.rewards))
+    scale = 1.0 + float(np.abs(values).max())
+    terms = sum(max(2, grid.arm.n_states) for grid in iteration.layout.grids)
+    return extra + eps * scale * iteration.depth * (8 + 2 * terms)
+
+
+def _orbits(layout: Layout) -> Ints:
+    """Orbit of the phases of every state of the grid process; a single zero if there is one."""
+    arms = [grid.arm for grid in layout.grids]
+    rep = Representation.of(Bandit(arms), 1)
+    if rep.n_classes == 1:
+        return np.zeros(1, dtype=np.int64)
+    parts = []
+    for pulled in layout.sets:
+        order = [*pulled, *layout.others(pulled)]
+        phases = np.ix_(*(_phases(layout.grids[j])[: layout.sizes[j]] if j in pulled
+                          else _phases(layout.grids[j]) for j in order))  # fmt: skip
+        turned = [phases[order.index(j)] for j in range(len(arms))]
+        parts.append(np.asarray(rep.orbits[tuple(turned)]).ravel())
+    return np.concatenate(parts)
+
+
+def _phases(grid: ArmGrid) -> Ints:
+    """Cyclic class on which each grid point lies."""
+    return np.asarray(grid.arm.cyclic_class[np.argmax(grid.points, axis=1)])
+
+
+def carry_over(old: Layout, values: Floats, new: Layout) -> Floats:
+    """Values on another grid of the same arms, interpolated."""
+    matrices = [_onto(a, b) for a, b in zip(old.grids, new.grids, strict=True)]
+    fresh = np.empty(new.n_states)
+    for number, pulled in enumerate(new.sets):
+        part = old.block(values, number)
+        order = [*pulled, *old.others(pulled)]
+        for axis, j in enumerate(order):
+            if j not in pulled:
+                part = np.moveaxis(np.tensordot(matrices[j], part, axes=(1, axis)), 0, axis)
+        wanted = [*pulled, *new.others(pulled)]
+        new.block(fresh, number)[...] = part.transpose([order.index(j) for j in wanted])
+    return fresh
+
+
+def _onto(old: ArmGrid, new: ArmGrid) -> Floats:
+    """(G', G): the new grid's points as mixtures of the old one's."""
+    spots = old.locate(new.points)
+    matrix = np.zeros((new.size, old.size))
+    for g in range(new.size):
+        np.add.at(matrix[g], spots.places[g], spots.weights[g])
+    return matrix
+
+
+def _same(first: Arm, second: Arm) -> bool:
+    return first is second or first == second
