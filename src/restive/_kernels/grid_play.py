@@ -44,27 +44,23 @@ def slot_of(board, arm, age):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def mixed(board, b, spots, shares, counts):
-    """sum over one spot an arm of the product of shares times the value there, in block b."""
-    count = len(counts)
-    turn = np.zeros(count, dtype=np.int64)
+def mixed(values, begin, strides, b, spots, shares, counts, places, weights):
+    """sum over one spot an arm of the product of shares times the value there, in block b.
+
+    places, weights: room for the products of the shares.
+    """
+    places[0], weights[0], size = begin[b], 1.0, 1
+    for j in range(len(counts)):
+        for c in range(counts[j] - 1, -1, -1):  # the first spot last: it overwrites
+            step, share = spots[j, c] * strides[b, j], shares[j, c]
+            for i in range(size):
+                places[c * size + i] = places[i] + step
+                weights[c * size + i] = weights[i] * share
+        size *= counts[j]
     total = 0.0
-    while True:
-        p, at = 1.0, board.begin[b]
-        for j in range(count):
-            p *= shares[j, turn[j]]
-            at += spots[j, turn[j]] * board.strides[b, j]
-        if p != 0.0:
-            total += p * board.values[at]
-        j = count - 1
-        while j >= 0:
-            turn[j] += 1
-            if turn[j] < counts[j]:
-                break
-            turn[j] = 0
-            j -= 1
-        if j < 0:
-            return total
+    for i in range(size):
+        total += weights[i] * values[places[i]]
+    return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -90,7 +86,7 @@ def set_out(board, b, lasts, slots, laws, spots, shares, counts):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def choose(board, lasts, ages, slots, laws, spots, shares, counts, worth):
+def choose(board, lasts, ages, slots, laws, spots, shares, counts, worth, room):
     """The best set by one look ahead; its tables' laws and slots are filled in."""
     for j in range(len(lasts)):
         slots[j] = slot_of(board, j, ages[j])
@@ -99,7 +95,9 @@ def choose(board, lasts, ages, slots, laws, spots, shares, counts, worth):
     best = -np.inf
     for b in range(len(worth)):
         reward = set_out(board, b, lasts, slots, laws, spots, shares, counts)
-        worth[b] = reward + mixed(board, b, spots, shares, counts)
+        worth[b] = reward + mixed(
+            board.values, board.begin, board.strides, b, spots, shares, counts, *room
+        )
         best = max(best, worth[b])
     choice = -1
     for b in range(len(worth)):
@@ -147,9 +145,10 @@ def decide(board, lasts, ages, choices, worth):
     slots, counts = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
     laws, shares = np.zeros((count, board.laws.shape[3])), np.zeros((count, width))
     spots = np.zeros((count, width), dtype=np.int64)
+    room = (np.zeros(width**count, dtype=np.int64), np.zeros(width**count))
     for x in range(len(lasts)):
         choices[x] = choose(
-            board, lasts[x], ages[x], slots, laws, spots, shares, counts, worth[x]
+            board, lasts[x], ages[x], slots, laws, spots, shares, counts, worth[x], room
         )
 
 
@@ -167,14 +166,17 @@ def play(board, chains, scores, pulls, draws, lasts, ages, true_laws, bias, visi
     slots, counts = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
     laws, shares = np.zeros(true_laws.shape), np.zeros((count, width))
     spots = np.zeros((count, width), dtype=np.int64)
+    room = (np.zeros(width**count, dtype=np.int64), np.zeros(width**count))
     worth, moved = np.zeros(len(board.begin)), np.zeros(true_laws.shape[1])
     for t in range(len(draws)):
         if scores.shape[1] > 0:
             b = rank(board, scores, lasts, ages, slots, pulls)
         else:
-            b = choose(board, lasts, ages, slots, laws, spots, shares, counts, worth)
+            b = choose(board, lasts, ages, slots, laws, spots, shares, counts, worth, room)
         reward = set_out(board, b, lasts, slots, true_laws, spots, shares, counts)
-        ahead = mixed(board, b, spots, shares, counts)
+        ahead = mixed(
+            board.values, board.begin, board.strides, b, spots, shares, counts, *room
+        )
         totals[0] += reward + ahead - bias[0]
         totals[1] += reward
         stay, used = True, 0
@@ -200,7 +202,9 @@ def play(board, chains, scores, pulls, draws, lasts, ages, true_laws, bias, visi
                     true_laws[j, c] = moved[c]
         if not stay:
             totals[2] += 1.0
-        bias[0] = mixed(board, b, spots, shares, counts)
+        bias[0] = mixed(
+            board.values, board.begin, board.strides, b, spots, shares, counts, *room
+        )
         if every > 0 and t % every == every - 1:
             row = t // every
             visits[row, 0] = b

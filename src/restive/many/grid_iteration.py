@@ -102,20 +102,30 @@ class GridIteration:
             part = part + rewards.reshape(part.shape[: len(then)] + (1,) * (part.ndim - len(then)))
             arms = [*then, *layout.others(then)]
             for j in now:
-                matrix = layout.grids[j].arm.transitions if j in then else self._left(j)
-                axis = arms.index(j)
-                part = np.moveaxis(np.tensordot(matrix, part, axes=(1, axis)), 0, axis)
+                part = self._moved(part, arms.index(j), j, j in then)
             wanted = [*now, *layout.fresh(now, then), *layout.ageing(now, then)]
             parts.append(part.transpose([arms.index(j) for j in wanted]).ravel())
         return np.concatenate(parts) if parts else np.zeros(0)
 
-    def _left(self, arm: int) -> Floats:
-        """(S, G): an arm just left, seen in s two steps before the next decision, on the grid."""
-        size, tables = self.layout.sizes[arm], self.tables
-        matrix = np.zeros((size, self.layout.points[arm]))
+    def _moved(self, part: Floats, axis: int, arm: int, again: bool) -> Floats:
+        """From what an arm shows next, or from the grid, to the state s that it was seen in.
+
+        Pulled again it shows s' with chance P(s, s'); left, its belief two steps after s is
+        e_s P^2, which lies on the grid as its tables say for one step after age 1.
+        """
+        size, shape = self.layout.sizes[arm], part.shape
+        cells = part.reshape(int(np.prod(shape[:axis])), shape[axis], -1)
+        if again:
+            spots = np.broadcast_to(np.arange(size), (size, size))
+            shares = self.layout.grids[arm].arm.transitions
+        else:
+            spots, shares = self.tables.places[arm, 1, :size], self.tables.weights[arm, 1, :size]
+        out = np.zeros((len(cells), size, cells.shape[2]))
         for s in range(size):
-            np.add.at(matrix[s], tables.places[arm, 1, s], tables.weights[arm, 1, s])
-        return matrix
+            for spot, share in zip(spots[s], shares[s], strict=True):
+                if share:
+                    out[:, s] += share * cells[:, spot]
+        return out.reshape(*shape[:axis], size, *shape[axis + 1 :])
 
 
 def prod_shape(layout: Layout, number: int) -> int:
@@ -203,28 +213,32 @@ class _Search:
         self.values, self.gain = values, gain
         self.points: list[tuple[Floats, float]] = []
         self.changes: list[tuple[Floats, float]] = []
+        self.gram = np.zeros((0, 0))
 
     def advance(self, change: Floats, drift: float, limits: tuple[float, float]) -> None:
         """The next point, from the change of the values and of the gain at this one."""
-        self.points = [*self.points[-MEMORY + 1 :], (self.values, self.gain)]
-        self.changes = [*self.changes[-MEMORY + 1 :], (change, drift)]
+        self.points = [*self.points, (self.values, self.gain)][-MEMORY:]
+        self.changes = [*self.changes, (change, drift)][-MEMORY:]
         shares = self._shares()
         values, gain = np.zeros_like(change), 0.0
         for share, point, step in zip(shares, self.points, self.changes, strict=True):
-            values += share * (point[0] + DAMPING * step[0])
+            values += share * point[0]
+            values += (share * DAMPING) * step[0]
             gain += share * (point[1] + DAMPING * step[1])
         self.values = values
         self.gain = float(np.clip(gain, *limits))
 
     def _shares(self) -> Floats:
         """Shares with sum 1 whose mixture of changes is least in the sense of least squares."""
-        scale = np.sqrt(len(self.changes[-1][0]))
-        count = len(self.changes)
-        gram = np.empty((count, count))
-        for a in range(count):
-            for b in range(a + 1):
-                near = self.changes[a][0] @ self.changes[b][0] / scale**2
-                gram[a, b] = gram[b, a] = near + self.changes[a][1] * self.changes[b][1]
-        gram += 1e-12 * np.trace(gram) * np.eye(count)
-        shares = np.linalg.solve(gram, np.ones(count)) if gram.any() else np.ones(count)
+        change, drift = self.changes[-1]
+        # einsum and not BLAS, whose threads take longer to meet than the sum takes
+        fresh = [np.einsum("i,i", part, change) / len(change) + slip * drift
+                 for part, slip in self.changes]  # fmt: skip
+        count, kept = len(self.changes), len(self.changes) - 1
+        gram = np.zeros((count, count))
+        gram[:kept, :kept] = self.gram[len(self.gram) - kept :, len(self.gram) - kept :]
+        gram[-1, :] = gram[:, -1] = fresh
+        self.gram = gram
+        ridge = gram + 1e-12 * np.trace(gram) * np.eye(count)
+        shares = np.linalg.solve(ridge, np.ones(count)) if gram.any() else np.ones(count)
         return np.asarray(shares / shares.sum())

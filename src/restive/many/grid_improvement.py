@@ -1,0 +1,81 @@
+"""Better and better grid plans, until time, memory or patience ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from time import perf_counter
+
+from restive.bandit import Bandit
+from restive.errors import TooLargeError
+from restive.many.grid import Ages, GridPlan, Progress, plan_grid
+from restive.many.grid_refinement import refined_ages
+from restive.many.grid_value import simulate_gain
+from restive.planning import memory_allowed
+
+__all__ = ["grid_improvements"]
+
+GROWTH = 2.0  # of the number of states from one plan to the next
+FIRST_DEPTH = 8
+DEEPEST = 256
+STAYS = 3.0  # a stay is followed for this many times its usual length
+FIRST_TOLERANCE = 5e-4  # of the first plan's iteration
+SHARE = 0.15  # the iteration may leave this part of the last gain in the bound
+PROBE_STEPS = 4_000  # of play that shows where to refine, in each of eight replications
+
+
+def grid_improvements(
+    bandit: Bandit,
+    pulls: int = 1,
+    *,
+    time: float = 30.0,
+    memory: int | None = None,
+    ages: Ages = 4,
+    tolerance: float = 1e-5,
+    progress: Progress | None = None,
+) -> Iterator[GridPlan]:
+    """Grid plans whose certified upper bounds fall: more ages where they help, longer stays.
+
+    Each plan starts from the values of the one before. Ends when the bound gains less than
+    ``tolerance``, or before ``time`` (seconds) or ``memory`` (bytes) would be exceeded.
+    ``seconds`` of each plan counts from the beginning.
+
+    >>> from restive.problems import example1
+    >>> uppers = [plan.upper for plan in grid_improvements(example1(epsilon=0.1), ages=2)]
+    >>> bool(uppers[-1] < uppers[0]), round(uppers[-1], 3)
+    (True, 0.7)
+    """
+    began = perf_counter()
+    allowed, deadline = memory_allowed(memory), began + time
+    plan = plan_grid(bandit, pulls=pulls, ages=ages, depth=FIRST_DEPTH, memory=allowed,
+                     tolerance=FIRST_TOLERANCE, deadline=deadline, progress=progress)  # fmt: skip
+    best = plan
+    yield replace(plan, seconds=perf_counter() - began)
+    patience, within = 0, FIRST_TOLERANCE
+    while patience < 2:
+        step = perf_counter()
+        seen = simulate_gain(plan, steps=PROBE_STEPS, replications=8)
+        finer = refined_ages(plan, seen.visits, GROWTH)
+        depth = min(DEEPEST, 2 * plan.depth, max(plan.depth, int(STAYS * seen.stay)))
+        if (finer == plan.ages and depth == plan.depth and within <= tolerance) or (
+            perf_counter() + _forecast(plan, depth) > deadline
+        ):
+            return
+        try:
+            plan = plan_grid(bandit, pulls=pulls, ages=finer, depth=depth, start=plan,
+                             memory=allowed, tolerance=within, deadline=deadline,
+                             progress=progress)  # fmt: skip
+        except TooLargeError:
+            return
+        plan = replace(plan, seconds=perf_counter() - step)
+        gained = best.upper - plan.upper
+        within = min(within, max(tolerance, SHARE * gained))
+        patience = patience + 1 if gained < tolerance else 0
+        if gained > 0:
+            best = plan
+            yield replace(plan, seconds=perf_counter() - began)
+
+
+def _forecast(plan: GridPlan, depth: int) -> float:
+    """Seconds that the next plan takes, from those of the last one."""
+    return plan.seconds * GROWTH * depth / plan.depth
