@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import comb
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
@@ -32,9 +31,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Ages = int | Sequence[int] | Sequence[Sequence[Sequence[int]]]
 Progress = Callable[[int, float, float], None]  # (sweeps, lower, upper of the grid process)
-
-FIRST_DEPTHS = (1, 4, 16)  # a cold start is led from short stays to long ones
-SECONDS_PER_BACKUP = 4e-9  # an order of magnitude, for forecasts
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,14 +236,6 @@ def _refuse_if_large(layout: Layout, allowed: int) -> None:
             f"than the {allowed / 2**20:.4g} MiB allowed; ask for fewer ages an arm, fewer arms, "
             "or raise the memory limit"
         )
-
-
-def forecast_states(points: Sequence[int], sizes: Sequence[int], pulls: int) -> int:
-    """States of a grid process from the arms' numbers of points and states, before it is laid out."""
-    return sum(
-        int(np.prod([sizes[j] if j in part else points[j] for j in range(len(points))]))
-        for part in pull_sets(len(points), pulls, False)
-    ) if comb(len(points), pulls) else 0  # fmt: skip
 
 
 def _orbit_law(arms: Sequence[Arm]) -> Floats:

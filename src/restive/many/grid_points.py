@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from restive import chains
 from restive.bandit import Arm
+from restive.many.grid_cells import cheapest_cell
 
 __all__ = ["ArmGrid", "Places", "first_ages"]
 
@@ -70,11 +71,6 @@ class ArmGrid:
     def size(self) -> int:
         return len(self.points)
 
-    @cached_property
-    def later(self) -> Floats:
-        """(S, S): one step after age 1, e_s P^2."""
-        return self.points[: self.arm.n_states] @ self.arm.transitions
-
     def after(self, steps: int) -> Floats:
         """(steps + 1, G, S): every point's belief 0, ..., ``steps`` steps later."""
         powers = np.eye(self.arm.n_states)[None]
@@ -108,7 +104,7 @@ class ArmGrid:
         return places, np.stack([1 - share, share], axis=1)
 
     def _in_cells(self, queries: Floats) -> tuple[Ints, Floats]:
-        """The mixture of least sum_g w_g |g - b|^2, by linear programs.
+        """The mixture of least sum_g w_g |g - b|^2, by small linear programs.
 
         The cost is sum_g w_g |g|^2 up to a constant, so whether a set of points is the best one
         does not depend on the belief, only whether the belief lies in its hull: each program
@@ -132,13 +128,13 @@ class ArmGrid:
 
     def _cell(self, belief: Floats) -> Ints:
         """The points that make up this belief at the least cost."""
-        from scipy.optimize import linprog, nnls
+        there = np.flatnonzero(self.phases == self.arm.cyclic_class[np.argmax(belief)])
+        return there[cheapest_cell(self.points[there], self._costs[there], belief)]
 
-        answer = linprog(self._costs, A_eq=self.points.T, b_eq=belief, method="highs")
-        weights = answer.x if answer.status == 0 else nnls(self.points.T, belief)[0]
-        cell = np.flatnonzero(weights > 1e-11)
-        most = np.argsort(-weights[cell], kind="stable")[: self.arm.n_states]
-        return np.sort(cell[most])
+    @cached_property
+    def phases(self) -> Ints:
+        """(G,): the cyclic class on which each point lies."""
+        return np.asarray(self.arm.cyclic_class[np.argmax(self.points, axis=1)])
 
     @cached_property
     def _costs(self) -> Floats:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Arm, Bandit
+from restive.bandit import Bandit
 from restive.many.grid_iteration import GridIteration, Solved, solve_grid
 from restive.many.grid_layout import Layout
 from restive.many.grid_points import ArmGrid
@@ -115,16 +115,11 @@ def _orbits(layout: Layout) -> Ints:
     parts = []
     for pulled in layout.sets:
         order = [*pulled, *layout.others(pulled)]
-        phases = np.ix_(*(_phases(layout.grids[j])[: layout.sizes[j]] if j in pulled
-                          else _phases(layout.grids[j]) for j in order))  # fmt: skip
+        phases = np.ix_(*(layout.grids[j].phases[: layout.sizes[j]] if j in pulled
+                          else layout.grids[j].phases for j in order))  # fmt: skip
         turned = [phases[order.index(j)] for j in range(len(arms))]
         parts.append(np.asarray(rep.orbits[tuple(turned)]).ravel())
     return np.concatenate(parts)
-
-
-def _phases(grid: ArmGrid) -> Ints:
-    """Cyclic class on which each grid point lies."""
-    return np.asarray(grid.arm.cyclic_class[np.argmax(grid.points, axis=1)])
 
 
 def carry_over(old: Layout, values: Floats, new: Layout) -> Floats:
@@ -149,7 +144,3 @@ def _onto(old: ArmGrid, new: ArmGrid) -> Floats:
     for g in range(new.size):
         np.add.at(matrix[g], spots.places[g], spots.weights[g])
     return matrix
-
-
-def _same(first: Arm, second: Arm) -> bool:
-    return first is second or first == second

@@ -192,7 +192,7 @@ class PullsProcess:
         doubt = 1/2 sum_j e_j times the span of the bracket over the outcomes.
         """
         first, second = self.sets[now], self.sets[then]
-        rep, rewards = self.representation, np.zeros(())
+        rep = self.representation
         value = values[then]
         for j in second:
             rewards = self.bandit.arms[j].rewards

@@ -1,0 +1,140 @@
+"""Several pulls a step, exactly: against brute force, against one pull and against all pulls."""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from naive import rows, stored
+from naive_gains import gain_by_policy_iteration
+from restive.bandit import Arm, Bandit
+from restive.errors import TooLargeError
+from restive.many.several_pulls import plan_pulls
+from restive.planning import plan
+from restive.problems import example1
+from zoo import draw_arm, draw_bandit
+
+EASY = ("dense", "sparse", "iid", "single", "periodic")
+FAST = ("dense", "iid", "periodic")
+
+
+def brute_force(arms: list[Arm], pulls: int, cap: int) -> tuple[np.ndarray, dict]:
+    """Gain from every reachable information state, by policy iteration on dense matrices."""
+    sets = list(combinations(range(len(arms)), pulls))
+    tables = [rows(arm, cap, "limit") for arm in arms]
+    spread = range(1, -(-len(arms) // pulls) + 1)
+    queue = deque(
+        tuple((s, stored(n, cap, arm.period)) for s, n, arm in zip(x, ages, arms, strict=True))
+        for ages in product(spread, repeat=len(arms))
+        if ages.count(1) == pulls
+        for x in product(*(range(arm.n_states) for arm in arms))
+    )
+    number: dict = {}
+    moves = []
+    while queue:
+        state = queue.popleft()
+        if state in number:
+            continue
+        number[state] = len(number)
+        for a, part in enumerate(sets):
+            for seen in product(*(range(arms[j].n_states) for j in part)):
+                after = tuple(
+                    (seen[part.index(j)], 1) if j in part
+                    else (s, stored(n + 1, cap, arms[j].period))
+                    for j, (s, n) in enumerate(state)
+                )  # fmt: skip
+                laws = [tables[j][state[j][1]][state[j][0]] for j in part]
+                chance = np.prod([law[s] for law, s in zip(laws, seen, strict=True)])
+                reward = sum(arms[j].rewards[s] for j, s in zip(part, seen, strict=True))
+                if chance > 0:
+                    moves.append((a, state, after, chance, reward))
+                    queue.append(after)
+    P = np.zeros((len(sets), len(number), len(number)))
+    r = np.zeros((len(sets), len(number)))
+    for a, state, after, chance, reward in moves:
+        P[a, number[state], number[after]] += chance
+        r[a, number[state]] += chance * reward
+    return gain_by_policy_iteration(P, r).gain, number
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("pulls", [1, 2])
+def test_against_brute_force(seed, pulls):
+    rng = np.random.default_rng([seed, pulls])
+    arms = [draw_arm(str(rng.choice(FAST)), rng, 2) for _ in range(3)]
+    cap = max(arm.mixing_time(3e-3) for arm in arms)
+    if cap > 6:
+        arms = [Arm(0.75 * arm.stationary + 0.25 * arm.transitions, arm.rewards) for arm in arms]
+        cap = max(arm.mixing_time(3e-3) for arm in arms)
+    gain, _ = brute_force(arms, pulls, cap)
+    found = plan_pulls(arms, pulls, 1e-5)
+    slack = 3e-3 * 3 * pulls  # rows of the brute force beyond its cap
+    assert min(found.lowers) - slack <= gain.min()
+    assert gain.max() <= max(found.uppers) + slack
+    assert gain.max() - gain.min() == pytest.approx(
+        max(found.uppers) - min(found.uppers), abs=2 * slack
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_one_pull_is_the_ordinary_plan(seed):
+    bandit = draw_bandit(seed, EASY)
+    exact, found = plan(bandit, 1e-6), plan_pulls(bandit, 1, 1e-4)
+    assert found.converged
+    assert (np.array(found.lowers) <= exact.upper).all()
+    assert (np.array(found.uppers) >= exact.lower).all()
+    assert found.lower <= exact.gain_upper
+    assert found.upper >= exact.gain_lower
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_all_pulls_earn_the_sum_of_the_gains(seed):
+    bandit = draw_bandit(seed, ("dense", "sparse", "iid", "periodic"))
+    found = plan_pulls(bandit, bandit.n_arms, 1e-6)
+    total = sum(float(arm.stationary @ arm.rewards) for arm in bandit.arms)
+    assert found.lower - 1e-12 <= total <= found.upper + 1e-12
+    assert found.upper - found.lower <= 1e-6
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-4])
+def test_intervals_of_all_tolerances_overlap(tolerance):
+    rng = np.random.default_rng(2)
+    arms = [draw_arm("dense", rng, 3) for _ in range(3)]
+    fine, rough = plan_pulls(arms, 2, 1e-6), plan_pulls(arms, 2, tolerance)
+    assert rough.lower <= fine.upper
+    assert fine.lower <= rough.upper
+    assert rough.upper - rough.lower <= tolerance
+
+
+def test_values_satisfy_the_optimality_equation_where_asked():
+    """max_A r(x, A) + E h(next) - h(x) lies within the bounds at states given by raw ages."""
+    rng = np.random.default_rng(4)
+    arms = [draw_arm("dense", rng, 2) for _ in range(3)]
+    found = plan_pulls(arms, 2, 1e-6)
+    rep, values = found.process.representation, found.values
+    for states in product(range(2), repeat=3):
+        for age in (2, 3, 5):
+            place = (states[0], states[1], states[2] * rep.n_ages[2] + rep.stored_age(2, age) - 1)
+            change = max(found.pull_values(states, (1, 1, age))) - values[0][place]
+            assert found.lower - 1e-4 <= change <= found.upper + 1e-4
+
+
+def test_the_action_takes_the_best_pair():
+    good, bad = [[0.9, 0.1], [0.1, 0.9]], [[0.5, 0.5], [0.5, 0.5]]
+    arms = [Arm(good, [0, 1]), Arm(bad, [0, 0.4]), Arm(good, [0, 1])]
+    found = plan_pulls(arms, 2, 1e-3)
+    assert found.action([1, 0, 1], [1, 2, 1]) == (0, 2)
+    twins = plan_pulls([arms[1]] * 3, 2, 1e-3)
+    assert twins.action([0, 0, 0], [2, 1, 1]) == (1, 2)  # ties: those pulled last
+
+
+def test_too_large_is_refused_in_words():
+    slow = [Arm([[0.999, 0.001], [0.001, 0.999]], [0, 1])] * 4
+    with pytest.raises(TooLargeError, match="use a grid"):
+        plan_pulls(slow, 2, 1e-6)
+    with pytest.raises(ValueError, match="pulls must lie between"):
+        plan_pulls(example1(0.1), 3)
+    assert isinstance(plan_pulls(Bandit(slow[:1]), 1, 1e-2).gain, float)
