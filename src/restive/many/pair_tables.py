@@ -1,0 +1,111 @@
+"""Classes of identical arms, and the kinds of pairs they make up, as tables for the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive import chains
+from restive.bandit import Arm
+
+__all__ = ["Family", "Side", "family_of"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+NEGLIGIBLE = 1e-15  # row errors below this are rounding, which has an allowance of its own
+
+
+class Side(NamedTuple):
+    """One arm of a pair; its X states are (last state, stored age), ages running fastest."""
+
+    after: Ints  # (X,) state after a rest
+    fresh: Ints  # (S,) state after a pull that saw s
+    ages: Ints  # (X,) age, -1 where the stored age stands for several
+    laws: Floats  # (X, S) law of what a pull sees
+    chances: Floats  # (S, X) the same, transposed
+    errors: Floats  # (X,) L1 distance of that law to the true ones it stands for
+    rewards: Floats  # (S,)
+
+
+def side_of(arm: Arm, cap: int) -> Side:
+    """The arm with the ages 1, ..., cap - 1 apart and one period of ages from there on."""
+    loop = range(cap, cap + arm.period)
+    count = loop[-1]
+    rows = chains.powers(arm.transitions, count)
+    errors = np.zeros((arm.n_states, count))
+    for age in loop:
+        rows[age - 1] = chains.limit_rows(arm.transitions, age)
+        errors[:, age - 1] = chains.distance_to_limit(arm.transitions, age)
+    errors[errors < NEGLIGIBLE] = 0.0
+    later = np.append(np.arange(1, count), cap - 1)
+    known = np.where(np.arange(1, count + 1) < cap, np.arange(1, count + 1), -1)
+    starts = np.arange(arm.n_states) * count
+    laws = np.ascontiguousarray(rows.transpose(1, 0, 2).reshape(-1, arm.n_states))
+    return Side(
+        (starts[:, None] + later).ravel(),
+        starts,
+        np.tile(known, arm.n_states),
+        laws,
+        np.ascontiguousarray(laws.T),
+        errors.ravel(),
+        np.array(arm.rewards),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Classes of identical arms with their numbers, and how many pulls a step has."""
+
+    sides: tuple[Side, ...]
+    counts: tuple[int, ...]
+    pulls: int
+
+    @property
+    def n_arms(self) -> int:
+        return sum(self.counts)
+
+    @property
+    def rest(self) -> bool:
+        """Whether a pair may rest: not where the other arms cannot take all pulls."""
+        return self.pulls <= self.n_arms - 2
+
+    @property
+    def both(self) -> bool:
+        return self.pulls > 1
+
+    @cached_property
+    def kinds(self) -> tuple[tuple[int, int], ...]:
+        """Kinds of pairs (c, d), c <= d, that occur."""
+        n = len(self.counts)
+        return tuple(
+            (c, d) for c in range(n) for d in range(c, n) if c < d or self.counts[c] > 1
+        )
+
+    def weight(self, c: int, d: int) -> float:
+        """Pairs of this kind, divided by the K - 1 pairs that an arm is in."""
+        pairs = self.counts[c] * (self.counts[d] - (c == d))
+        return pairs / (2 if c == d else 1) / (self.n_arms - 1)
+
+    def share(self, c: int, d: int) -> float:
+        """Of the pairs that an arm of class c is in, the part with an arm of class d."""
+        return (self.counts[d] - (c == d)) / (self.n_arms - 1)
+
+    def partners(self, c: int) -> list[int]:
+        return [d for d in range(len(self.counts)) if self.share(c, d) > 0]
+
+    @property
+    def n_states(self) -> int:
+        """States of all kinds of pairs together."""
+        return sum(len(self.sides[c].after) * len(self.sides[d].after) for c, d in self.kinds)
+
+
+def family_of(arms: Sequence[Arm], counts: Sequence[int], pulls: int, error: float) -> Family:
+    """The family with caps where rows are within ``error`` (L1) of their limits."""
+    sides = tuple(side_of(arm, arm.mixing_time(error)) for arm in arms)
+    return Family(sides, tuple(counts), pulls)
