@@ -22,11 +22,13 @@ NEGLIGIBLE = 1e-15  # row errors below this are rounding, which has an allowance
 
 
 class Side(NamedTuple):
-    """One arm of a pair; its X states are (last state, stored age), ages running fastest."""
+    """One arm of a pair. Its X states: (last state, age) for each age before the cap, then
+    "not seen for long", one state for each phase of a periodic arm.
+    """
 
     after: Ints  # (X,) state after a rest
     fresh: Ints  # (S,) state after a pull that saw s
-    ages: Ints  # (X,) age, -1 where the stored age stands for several
+    ages: Ints  # (X,) age, -1 for "not seen for long"
     laws: Floats  # (X, S) law of what a pull sees
     chances: Floats  # (S, X) the same, transposed
     errors: Floats  # (X,) L1 distance of that law to the true ones it stands for
@@ -34,28 +36,45 @@ class Side(NamedTuple):
 
 
 def side_of(arm: Arm, cap: int) -> Side:
-    """The arm with the ages 1, ..., cap - 1 apart and one period of ages from there on."""
-    loop = range(cap, cap + arm.period)
-    count = loop[-1]
-    rows = chains.powers(arm.transitions, count)
-    errors = np.zeros((arm.n_states, count))
-    for age in loop:
-        rows[age - 1] = chains.limit_rows(arm.transitions, age)
-        errors[:, age - 1] = chains.distance_to_limit(arm.transitions, age)
-    errors[errors < NEGLIGIBLE] = 0.0
-    later = np.append(np.arange(1, count), cap - 1)
-    known = np.where(np.arange(1, count + 1) < cap, np.arange(1, count + 1), -1)
-    starts = np.arange(arm.n_states) * count
-    laws = np.ascontiguousarray(rows.transpose(1, 0, 2).reshape(-1, arm.n_states))
+    """The arm with the ages 1, ..., cap - 1 apart; from there on the limit law, whatever was seen.
+
+    One state for all old ages, and not one for each last state, is what keeps pairs unichain: an
+    arm that is never pulled again would otherwise remember for ever what it showed last.
+    """
+    size, tail, period = arm.n_states, cap - 1, arm.period
+    old = size * tail + np.arange(period)  # by the phase, the cyclic class of the hidden state
+    states, ages = np.arange(size)[:, None], np.arange(1, cap)[None, :]
+    after = np.where(ages < tail, states * tail + ages, old[(arm.cyclic_class[:, None] + cap) % period])
+    entry = np.arange(size) * tail if tail else old[(arm.cyclic_class + 1) % period]
+    laws = np.concatenate([
+        chains.powers(arm.transitions, tail).transpose(1, 0, 2).reshape(-1, size),
+        _old_laws(arm),
+    ])  # fmt: skip
     return Side(
-        (starts[:, None] + later).ravel(),
-        starts,
-        np.tile(known, arm.n_states),
+        np.concatenate([after.ravel(), np.roll(old, -1)]),
+        entry,
+        np.concatenate([np.tile(ages[0], size), np.full(period, -1)]),
         laws,
         np.ascontiguousarray(laws.T),
-        errors.ravel(),
+        np.concatenate([np.zeros(size * tail), _old_errors(arm, cap)]),
         np.array(arm.rewards),
     )
+
+
+def _old_laws(arm: Arm) -> Floats:
+    """(period, S): the limit law in each phase."""
+    phases = np.arange(arm.period)
+    return np.where(arm.cyclic_class == phases[:, None], arm.period * arm.stationary, 0.0)
+
+
+def _old_errors(arm: Arm, cap: int) -> Floats:
+    """(period,): how far rows of ages from the cap on can be from the limit law of their phase."""
+    errors = np.zeros(arm.period)
+    for age in range(cap, cap + arm.period):
+        phase = (arm.cyclic_class + age) % arm.period
+        np.maximum.at(errors, phase, chains.distance_to_limit(arm.transitions, age))
+    errors[errors < NEGLIGIBLE] = 0.0
+    return errors
 
 
 @dataclass(frozen=True, eq=False)
