@@ -250,3 +250,27 @@ def shares(mass, policy, own, cross, other_own, other_cross, both):
             cross[x, 1] -= each
             other_cross[y, 0] -= one
             other_cross[y, 1] -= each
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def lone_sweep(values, target, side, price, step, count):
+    """``count`` sweeps of one arm that pays ``price`` a pull; bounds as in ``sweep``, wary."""
+    low, high = -np.inf, np.inf
+    for _ in range(count):
+        low, high = np.inf, -np.inf
+        least, most = np.inf, -np.inf
+        for s in range(len(side.fresh)):
+            outcome = side.rewards[s] + values[side.fresh[s]]
+            least, most = min(least, outcome), max(most, outcome)
+        for x in range(len(values)):
+            pull = 0.5 * side.errors[x] * (most - least) - price
+            for s in range(len(side.fresh)):
+                pull += side.laws[x, s] * (side.rewards[s] + values[side.fresh[s]])
+            move = max(values[side.after[x]], pull) - values[x]
+            target[x] = values[x] + step * move
+            low, high = min(low, move), max(high, move)
+        middle = step * 0.5 * (low + high)
+        for x in range(len(values)):
+            target[x] -= middle
+        values, target = target, values
+    return low, high

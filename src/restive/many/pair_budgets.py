@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.many.pair_tables import Family
+from restive.many.pair_tables import Family, Side
 
-__all__ = ["Budgets", "Payoffs", "constant_budgets", "gradient", "payoffs"]
+__all__ = ["Budgets", "Payoffs", "constant_budgets", "gradient", "payoffs", "stretched"]
 
 Floats = NDArray[np.float64]
 
@@ -101,3 +101,22 @@ def gradient(family: Family, budgets: Budgets, slopes: Payoffs) -> Budgets:
         (c, d): slopes.own[c, d] - family.share(c, d) * sums[c] for c, d in budgets.transfers
     }
     return Budgets(prices, transfers)
+
+
+def stretched(budgets: Budgets, coarse: Family, fine: Family) -> Budgets:
+    """Budgets of few ages read at more: each state takes the numbers of the one it is merged in."""
+    places = [_places(a, b) for a, b in zip(coarse.sides, fine.sides, strict=True)]
+    return Budgets(
+        tuple(price[place] for price, place in zip(budgets.prices, places, strict=True)),
+        {(c, d): part[places[c]] for (c, d), part in budgets.transfers.items()},
+    )
+
+
+def _places(coarse: Side, fine: Side) -> NDArray[np.int64]:
+    """For each fine state the coarse one it is merged in: both age side by side."""
+    place = np.zeros(len(fine.after), dtype=np.int64)
+    at, there = fine.fresh, coarse.fresh
+    for _ in range(len(fine.after)):
+        place[at] = there
+        at, there = fine.after[at], coarse.after[there]
+    return place

@@ -1,0 +1,191 @@
+"""Upper bounds from pairs of arms with conditional budgets, for arms that all contend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from threading import Thread
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.bandit import Arm
+from restive.errors import Fault, ProblemError, TooLargeError
+from restive.many.pair_budgets import Budgets, stretched
+from restive.many.pair_certificate import Certified, Kind, certify, lagrangian
+from restive.many.pair_descent import Descent
+from restive.many.pair_program import best_budgets
+from restive.many.pair_tables import Family, family_of
+
+__all__ = ["PairBound", "pair_bound", "pair_improvements"]
+
+Floats = NDArray[np.float64]
+
+ERRORS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5)  # of rows beyond the cap
+PROGRAM_STATES = (12_000, 2_500)  # that a linear program may have: one kind of pairs, several
+PROGRAM_SHARE = 0.5  # of the time, at most
+TEMPERATURES = (0.03, 0.01, 0.003, 0.001, 0.0003)
+ITERATIONS = 60  # at each temperature
+BYTES_PER_STATE = 120  # values, laws and policies of pairs
+MEMORY = 2**30
+WARM = 2  # temperatures left out after a linear program
+POLL = 0.1  # seconds between looks at the linear program
+ROW_SHARE = 1.0  # of the tolerance, as the error of rows beyond the cap
+
+
+@dataclass(frozen=True, eq=False)
+class PairBound:
+    """A proven upper bound of rho*, and the budgets that prove it.
+
+    lagrangian: the bound of constant prices at the same caps, never below ``upper``. step: what
+    gave this bound. seconds: since the beginning.
+    """
+
+    upper: float
+    lagrangian: float
+    budgets: Budgets
+    step: str
+    seconds: float
+    upper_kind: str = "certified"
+
+
+def pair_bound(
+    arms: Sequence[Arm],
+    counts: Sequence[int] | None = None,
+    pulls: int = 1,
+    *,
+    time: float = 60.0,
+    memory: int | None = None,
+    tolerance: float = 1e-4,
+) -> PairBound:
+    """The best bound of :func:`pair_improvements`.
+
+    >>> arm = Arm([[0.9, 0.1], [0.3, 0.7]], [0, 1])
+    >>> bound = pair_bound([arm], [6], time=20)
+    >>> bound.upper < bound.lagrangian
+    True
+    """
+    *_, best = pair_improvements(
+        arms, counts, pulls, time=time, memory=memory, tolerance=tolerance
+    )
+    return best
+
+
+def pair_improvements(
+    arms: Sequence[Arm],
+    counts: Sequence[int] | None = None,
+    pulls: int = 1,
+    *,
+    time: float = 60.0,
+    memory: int | None = None,
+    tolerance: float = 1e-4,
+) -> Iterator[PairBound]:
+    """Ever lower bounds of the best average reward of K arms of which ``pulls`` are pulled a step.
+
+    counts: how many arms there are of each, 1 by default; identical arms given as one class cost
+    as much as two of them. time: seconds. memory: bytes. tolerance: accuracy of each bound; it
+    decides how many ages are told apart. Every bound holds for each start and may be stopped at.
+    """
+    began = perf_counter()
+    numbers = tuple(1 for _ in arms) if counts is None else tuple(int(k) for k in counts)
+    _check(arms, numbers, pulls, time, tolerance)
+    deadline = began + time
+    family = _family(arms, numbers, pulls, tolerance, MEMORY if memory is None else memory)
+    first = best = lagrangian(family, tolerance, deadline)
+
+    def report(step: str) -> PairBound:
+        seconds = perf_counter() - began
+        return PairBound(best.upper, first.upper, best.budgets, step, seconds)
+
+    yield report("constant prices")
+    for step, budgets, values in _proposals(arms, family, first, deadline):
+        fresh = certify(family, budgets, values, tolerance, deadline)
+        if fresh.upper < best.upper:
+            best = fresh
+            yield report(step)
+        if perf_counter() > deadline:
+            break
+
+
+def _proposals(
+    arms: Sequence[Arm], family: Family, start: Certified, deadline: float
+) -> Iterator[tuple[str, Budgets, dict[Kind, Floats]]]:
+    """Budgets worth certifying, with values to start from: by the program, then by descent."""
+    yield "constant prices, pairs", start.budgets, start.values
+    budgets, exact = _program(arms, family, PROGRAM_SHARE * (deadline - perf_counter()))
+    temperatures = TEMPERATURES
+    if budgets is None:
+        budgets = start.budgets
+    else:
+        yield "linear program", budgets, start.values
+        if exact:
+            return
+        temperatures = TEMPERATURES[WARM:]
+    descent = Descent(family, start.values)
+    for temperature in temperatures:
+        if perf_counter() > deadline:
+            return
+        budgets = descent.lower(budgets, temperature, ITERATIONS, deadline)
+        yield f"descent at temperature {temperature:g}", budgets, descent.values
+
+
+def _program(arms: Sequence[Arm], family: Family, seconds: float) -> tuple[Budgets | None, bool]:
+    """Budgets of the largest linear program allowed, and whether it kept all ages."""
+    limit = PROGRAM_STATES[len(family.kinds) > 1]
+    coarse = family
+    for error in reversed(ERRORS):
+        if coarse.n_states <= limit:
+            break
+        coarse = family_of(arms, family.counts, family.pulls, error)
+    if coarse.n_states > limit:
+        return None, False
+    answer: list[Budgets | None] = []
+    # on a thread, because the program itself cannot be interrupted
+    worker = Thread(target=lambda: answer.append(best_budgets(coarse, seconds)), daemon=True)
+    worker.start()
+    while worker.is_alive():
+        worker.join(POLL)
+    budgets = answer[0] if answer else None
+    if budgets is None:
+        return None, False
+    exact = coarse.n_states >= family.n_states
+    return stretched(budgets, coarse, family), exact
+
+
+def _family(
+    arms: Sequence[Arm], counts: tuple[int, ...], pulls: int, tolerance: float, memory: int
+) -> Family:
+    """Caps that follow from the tolerance, or from the memory where that is less."""
+    for error in [ROW_SHARE * tolerance, *(e for e in reversed(ERRORS) if e > tolerance)]:
+        family = family_of(arms, counts, pulls, error)
+        if BYTES_PER_STATE * family.n_states <= memory:
+            return family
+    size = BYTES_PER_STATE * family.n_states
+    raise TooLargeError(
+        f"{len(family.kinds)} kinds of pairs with {family.n_states} states take {size} bytes where "
+        f"{memory} are allowed; give equal arms as one class, or allow more memory"
+    )
+
+
+def _check(
+    arms: Sequence[Arm], counts: tuple[int, ...], pulls: int, time: float, tolerance: float
+) -> None:
+    faults = []
+    if len(counts) != len(arms):
+        message = f"{len(counts)} counts for {len(arms)} classes"
+        faults.append(Fault("counts", message, repr(counts), "Give one count for each arm."))
+    for c, count in enumerate(counts):
+        if count < 1:
+            remedy = "Each class has at least one arm."
+            faults.append(Fault(f"counts[{c}]", "not a number of arms", repr(count), remedy))
+    if sum(counts) < 2:
+        faults.append(Fault("counts", "fewer than two arms", repr(counts), "Pairs need two arms."))
+    elif not 1 <= pulls <= sum(counts):
+        remedy = f"Pull between 1 and all {sum(counts)} arms a step."
+        faults.append(Fault("pulls", "not a number of pulls", repr(pulls), remedy))
+    for name, value in (("time", time), ("tolerance", tolerance)):
+        if not value > 0:
+            faults.append(Fault(name, "not positive", repr(value), "Give a positive number."))
+    if faults:
+        raise ProblemError(faults)
