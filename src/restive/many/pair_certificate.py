@@ -68,7 +68,7 @@ def certify(
     for kind, (high, h) in zip(family.kinds, share_out(family, work, family.kinds), strict=True):
         upper += family.weight(*kind) * high
         values[kind] = h
-    return Certified(float(upper) + _rounding(family, paid, values), budgets, values)
+    return Certified(float(upper + _rounding(family, paid, values)), budgets, values)
 
 
 def _bound(
@@ -126,7 +126,9 @@ def lagrangian(family: Family, tolerance: float, deadline: float) -> Certified:
     top = max(float(side.rewards.max()) for side in family.sides)
     accuracy = {"xatol": 1e-3 * min(tolerance, 1e-3), "maxiter": 100}
     best = minimize_scalar(total, bounds=(0.0, top), method="bounded", options=accuracy)
-    price = min((0.0, top, float(best.x)), key=total)
+    # too low a price costs up to K a unit, too high a one only m: look just above as well
+    above = [float(best.x) * (1 + 10.0**-k) for k in range(6, 13)]
+    price = min((0.0, top, float(best.x), *above), key=total)
     total(price)
     start = {(c, d): alone[c][:, None] + alone[d][None, :] for c, d in family.kinds}
     return certify(family, constant_budgets(family, price), start, np.inf, deadline)

@@ -21,8 +21,8 @@ from restive.many.pair_tables import Family
 __all__ = ["Descent"]
 
 Floats = NDArray[np.float64]
-ROUNDS = 30  # calls of SWEEPS sweeps each, at most, for one gain or one law
-ACCURACY = 1e-3  # of gains and laws, relative to the temperature
+ROUNDS = 40  # calls of SWEEPS sweeps each, at most, for one gain or one law
+ACCURACY = 1e-4  # of gains and laws, relative to the temperature
 MEMORY = 20  # steps that L-BFGS remembers
 
 

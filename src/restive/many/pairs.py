@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Thread
 from time import perf_counter
 
@@ -23,13 +23,13 @@ __all__ = ["PairBound", "pair_bound", "pair_improvements"]
 Floats = NDArray[np.float64]
 
 ERRORS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5)  # of rows beyond the cap
-PROGRAM_STATES = (12_000, 2_500)  # that a linear program may have: one kind of pairs, several
+PROGRAM_STATES = 12_000  # of a linear program with one kind of pairs; with n kinds a root of n fewer
 PROGRAM_SHARE = 0.5  # of the time, at most
-TEMPERATURES = (0.03, 0.01, 0.003, 0.001, 0.0003)
-ITERATIONS = 60  # at each temperature
+TEMPERATURES = (0.01, 0.003, 0.001, 0.0003)
+ITERATIONS = 100  # at each temperature
 BYTES_PER_STATE = 120  # values, laws and policies of pairs
 MEMORY = 2**30
-WARM = 2  # temperatures left out after a linear program
+WARM = 1  # temperatures left out after a linear program
 POLL = 0.1  # seconds between looks at the linear program
 ROW_SHARE = 1.0  # of the tolerance, as the error of rows beyond the cap
 
@@ -44,7 +44,7 @@ class PairBound:
 
     upper: float
     lagrangian: float
-    budgets: Budgets
+    budgets: Budgets = field(repr=False)
     step: str
     seconds: float
     upper_kind: str = "certified"
@@ -132,12 +132,13 @@ def _proposals(
 
 def _program(arms: Sequence[Arm], family: Family, seconds: float) -> tuple[Budgets | None, bool]:
     """Budgets of the largest linear program allowed, and whether it kept all ages."""
-    limit = PROGRAM_STATES[len(family.kinds) > 1]
+    limit = PROGRAM_STATES / len(family.kinds) ** 0.5
     coarse = family
-    for error in reversed(ERRORS):
-        if coarse.n_states <= limit:
-            break
-        coarse = family_of(arms, family.counts, family.pulls, error)
+    if len(family.kinds) == 1:  # with several, coarse programs waste what transfers could do
+        for error in reversed(ERRORS):
+            if coarse.n_states <= limit:
+                break
+            coarse = family_of(arms, family.counts, family.pulls, error)
     if coarse.n_states > limit:
         return None, False
     answer: list[Budgets | None] = []
