@@ -10,7 +10,7 @@ import pytest
 
 from restive.bandit import Arm, Bandit
 from restive.errors import ProblemError, TooLargeError
-from restive.many.pair_budgets import Budgets, constant_budgets, payoffs, stretched
+from restive.many.pair_budgets import Budgets, constant_budgets, payoffs, read_at
 from restive.many.pair_certificate import certify, lagrangian
 from restive.many.pair_descent import Descent
 from restive.many.pair_program import best_budgets
@@ -251,21 +251,26 @@ def test_program_and_descent_agree():
     assert np.isclose(by_program, by_descent, rtol=2e-3)
 
 
-def test_stretched_budgets_mean_the_same():
+def test_budgets_read_at_more_ages_mean_the_same():
     arm = Arm([[0, 0.5, 0.5], [1, 0, 0], [1, 0, 0]], [0, 0.5, 1])  # period 2
     coarse, fine = (Family((side_of(arm, cap),), (3,), 1) for cap in (2, 5))
     price = np.arange(2.0 * len(coarse.sides[0].after)).reshape(-1, 2)
-    read = stretched(Budgets((price,), {}), coarse, fine).prices[0]
+    read = read_at(Budgets((price,), {}), {}, coarse, fine)[0].prices[0]
     old = len(price) - 2
     # state 0, ages 1 to 4: apart, then by the phase of the hidden state
     assert read[:4, 0].tolist() == price[[0, old, old + 1, old], 0].tolist()
     assert read[4:8, 0].tolist() == price[[1, old + 1, old, old + 1], 0].tolist()
+    back = read_at(Budgets((read,), {}), {}, fine, coarse)[0].prices[0]
+    assert (back == price).all()
 
 
 def test_million_identical_arms_cost_as_much_as_twenty():
+    """There is always one not seen for long: stay while it pays, else take such a one."""
     arm = Arm([[0.7, 0.3], [0.4, 0.6]], [0, 1])
+    fresh, stay = arm.stationary[1], 0.6
     *_, last = pair_improvements([arm], [10**6], time=5, tolerance=1e-3)
-    assert 0.6 <= last.upper <= last.lagrangian <= 1
+    exact = fresh / (1 - stay + fresh)
+    assert exact <= last.upper <= last.lagrangian <= exact + 1e-3
 
 
 def test_improvements_only_improve_and_stop_in_time():

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from restive.many.pair_tables import Family, Side
 
-__all__ = ["Budgets", "Payoffs", "constant_budgets", "gradient", "payoffs", "stretched"]
+__all__ = ["Budgets", "Payoffs", "constant_budgets", "gradient", "payoffs", "read_at"]
 
 Floats = NDArray[np.float64]
 
@@ -103,20 +103,24 @@ def gradient(family: Family, budgets: Budgets, slopes: Payoffs) -> Budgets:
     return Budgets(prices, transfers)
 
 
-def stretched(budgets: Budgets, coarse: Family, fine: Family) -> Budgets:
-    """Budgets of few ages read at more: each state takes the numbers of the one it is merged in."""
-    places = [_places(a, b) for a, b in zip(coarse.sides, fine.sides, strict=True)]
-    return Budgets(
-        tuple(price[place] for price, place in zip(budgets.prices, places, strict=True)),
-        {(c, d): part[places[c]] for (c, d), part in budgets.transfers.items()},
-    )
+def read_at(
+    budgets: Budgets, values: dict[tuple[int, int], Floats], known: Family, wanted: Family
+) -> tuple[Budgets, dict[tuple[int, int], Floats]]:
+    """Budgets and values of one set of caps read at another, state by state of equal age."""
+    places = [_places(a, b) for a, b in zip(known.sides, wanted.sides, strict=True)]
+    prices = tuple(price[place] for price, place in zip(budgets.prices, places, strict=True))
+    transfers = {(c, d): part[places[c]] for (c, d), part in budgets.transfers.items()}
+    read = {(c, d): h[np.ix_(places[c], places[d])] for (c, d), h in values.items()}
+    return Budgets(prices, transfers), read
 
 
-def _places(coarse: Side, fine: Side) -> NDArray[np.int64]:
-    """For each fine state the coarse one it is merged in: both age side by side."""
-    place = np.zeros(len(fine.after), dtype=np.int64)
-    at, there = fine.fresh, coarse.fresh
-    for _ in range(len(fine.after)):
-        place[at] = there
-        at, there = fine.after[at], coarse.after[there]
+def _places(known: Side, wanted: Side) -> NDArray[np.int64]:
+    """For each wanted state a known one: the two age side by side, the first to meet counts."""
+    place = np.full(len(wanted.after), -1, dtype=np.int64)
+    at, there = wanted.fresh, known.fresh
+    for _ in range(len(wanted.after) + len(known.after)):
+        last = known.ages[there] < 0  # "not seen for long" is known best by what never gets older
+        fresh = (place[at] < 0) | last
+        place[at[fresh]] = there[fresh]
+        at, there = wanted.after[at], known.after[there]
     return place

@@ -26,7 +26,7 @@ Kind = tuple[int, int]
 T = TypeVar("T")
 
 STEP = 0.9  # of each sweep towards the backup; below 1, or periodic policies make values swing
-SWEEPS = 10  # in one call of a kernel; even, so that the result lies where the values were
+SWEEPS = 6  # in one call of a kernel; even, so that the result lies where the values were
 MAX_SWEEPS = 4000
 THREADS_FROM_STATES = 5_000  # smaller families are done before threads have woken up
 CONVERGED = 1e-12  # relative to the values; sweeps cannot get much closer

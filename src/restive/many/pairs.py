@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from restive.bandit import Arm
 from restive.errors import Fault, ProblemError, TooLargeError
-from restive.many.pair_budgets import Budgets, stretched
+from restive.many.pair_budgets import Budgets, read_at
 from restive.many.pair_certificate import Certified, Kind, certify, lagrangian
 from restive.many.pair_descent import Descent
 from restive.many.pair_program import best_budgets
@@ -25,11 +25,11 @@ Floats = NDArray[np.float64]
 ERRORS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5)  # of rows beyond the cap
 PROGRAM_STATES = 12_000  # of a linear program with one kind of pairs; with n kinds a root of n fewer
 PROGRAM_SHARE = 0.5  # of the time, at most
-TEMPERATURES = (0.01, 0.003, 0.001, 0.0003)
+TEMPERATURES = ((0.01, False), (0.003, False), (0.001, True), (0.0003, True))  # and all ages?
+HOT_ERROR = 0.01  # of rows beyond the cap while the temperature is high
 ITERATIONS = 100  # at each temperature
 BYTES_PER_STATE = 120  # values, laws and policies of pairs
 MEMORY = 2**30
-WARM = 1  # temperatures left out after a linear program
 POLL = 0.1  # seconds between looks at the linear program
 ROW_SHARE = 1.0  # of the tolerance, as the error of rows beyond the cap
 
@@ -114,20 +114,30 @@ def _proposals(
     """Budgets worth certifying, with values to start from: by the program, then by descent."""
     yield "constant prices, pairs", start.budgets, start.values
     budgets, exact = _program(arms, family, PROGRAM_SHARE * (deadline - perf_counter()))
-    temperatures = TEMPERATURES
-    if budgets is None:
-        budgets = start.budgets
-    else:
+    if budgets is not None:
         yield "linear program", budgets, start.values
         if exact:
             return
-        temperatures = TEMPERATURES[WARM:]
-    descent = Descent(family, start.values)
-    for temperature in temperatures:
+        start = Certified(np.inf, budgets, start.values)
+    yield from _descents(arms, family, start, deadline)
+
+
+def _descents(
+    arms: Sequence[Arm], family: Family, start: Certified, deadline: float
+) -> Iterator[tuple[str, Budgets, dict[Kind, Floats]]]:
+    """Descent with few ages while it is hot, with all of them as it cools down."""
+    level = family_of(arms, family.counts, family.pulls, HOT_ERROR)
+    budgets, values = read_at(start.budgets, start.values, family, level)
+    for temperature, fine in TEMPERATURES:
+        if fine and level is not family:
+            budgets, values = read_at(budgets, values, level, family)
+            level = family
         if perf_counter() > deadline:
             return
+        descent = Descent(level, values)
         budgets = descent.lower(budgets, temperature, ITERATIONS, deadline)
-        yield f"descent at temperature {temperature:g}", budgets, descent.values
+        values = descent.values
+        yield (f"descent at temperature {temperature:g}", *read_at(budgets, values, level, family))
 
 
 def _program(arms: Sequence[Arm], family: Family, seconds: float) -> tuple[Budgets | None, bool]:
@@ -151,7 +161,7 @@ def _program(arms: Sequence[Arm], family: Family, seconds: float) -> tuple[Budge
     if budgets is None:
         return None, False
     exact = coarse.n_states >= family.n_states
-    return stretched(budgets, coarse, family), exact
+    return read_at(budgets, {}, coarse, family)[0], exact
 
 
 def _family(
