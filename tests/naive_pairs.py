@@ -15,9 +15,7 @@ def outcomes(side, state, action):
     """[(chance, next state, reward earned)] of one arm."""
     if action == 0:
         return [(1.0, side.after[state], 0.0)]
-    return [
-        (p, side.fresh[s], side.rewards[s]) for s, p in enumerate(side.laws[state]) if p > 0
-    ]
+    return [(p, side.fresh[s], side.rewards[s]) for s, p in enumerate(side.laws[state]) if p > 0]
 
 
 def span(side, values):

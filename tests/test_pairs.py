@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from time import perf_counter
 
-import naive_pairs
 import numpy as np
 import pytest
 
+import naive_pairs
 from restive.bandit import Arm, Bandit
 from restive.errors import ProblemError, TooLargeError
 from restive.many.pair_budgets import Budgets, constant_budgets, payoffs, read_at
@@ -49,7 +50,9 @@ FAMILIES = {
 def small_family(name):
     rng = np.random.default_rng(5)
     sizes, counts, pulls = FAMILIES[name]
-    sides = tuple(side_of(random_arm(rng, size), cap) for size, cap in zip(sizes, (3, 2), strict=True))
+    sides = tuple(
+        side_of(random_arm(rng, size), cap) for size, cap in zip(sizes, (3, 2), strict=True)
+    )
     return Family(sides, tuple(counts), pulls), rng
 
 
@@ -280,7 +283,7 @@ def test_improvements_only_improve_and_stop_in_time():
     bounds = list(pair_improvements(arms, time=1e-3))
     assert perf_counter() - began < 60  # far beyond the budget, whatever the machine does
     assert bounds[0].upper == bounds[0].lagrangian
-    assert all(b.upper < a.upper for a, b in zip(bounds, bounds[1:], strict=False))
+    assert all(b.upper < a.upper for a, b in pairwise(bounds))
     assert bounds[-1].upper_kind == "certified"
 
 

@@ -75,7 +75,10 @@ def values_of_both(q, x, values, first, second, own, cross, other_own, other_cro
         for t in range(others):
             value = values[first.fresh[s], second.fresh[t]]
             means[t] += first.laws[x, s] * value
-            least, most = min(least, second.rewards[t] + value), max(most, second.rewards[t] + value)
+            least, most = (
+                min(least, second.rewards[t] + value),
+                max(most, second.rewards[t] + value),
+            )
         width = max(width, most - least)
     for y in range(n):
         total = own[x, 1] + other_own[y, 1] - cross[x, 1] - other_cross[y, 1]
@@ -233,7 +236,7 @@ def flow(mass, target, policy, first, second, both, step, count):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def shares(mass, policy, own, cross, other_own, other_cross, both):
-    """How often each payoff is earned: the derivatives of the gain by own and cross, of both arms."""
+    """How often each payoff is earned: the derivatives of the gain by the payoffs."""
     own[:], cross[:], other_own[:], other_cross[:] = 0.0, 0.0, 0.0, 0.0
     for x in range(mass.shape[0]):
         for y in range(mass.shape[1]):

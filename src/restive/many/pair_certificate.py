@@ -124,8 +124,12 @@ def lagrangian(family: Family, tolerance: float, deadline: float) -> Certified:
         return family.pulls * price + float(np.dot(family.counts, gains))
 
     top = max(float(side.rewards.max()) for side in family.sides)
-    accuracy = {"xatol": 1e-3 * min(tolerance, 1e-3), "maxiter": 100}
-    best = minimize_scalar(total, bounds=(0.0, top), method="bounded", options=accuracy)
+    best = minimize_scalar(
+        total,
+        bounds=(0.0, top),
+        method="bounded",
+        options={"xatol": 1e-3 * min(tolerance, 1e-3), "maxiter": 100},
+    )
     # too low a price costs up to K a unit, too high a one only m: look just above as well
     above = [float(best.x) * (1 + 10.0**-k) for k in range(6, 13)]
     price = min((0.0, top, float(best.x), *above), key=total)

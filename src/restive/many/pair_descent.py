@@ -7,7 +7,7 @@ the temperature falls, its minimum nears that of the bound itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from contextlib import suppress
 from time import perf_counter
 
 import numpy as np
@@ -53,11 +53,14 @@ class Descent:
                 best[:] = [(value, numbers.copy())]
             return value, slope.flat()
 
-        limits = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": MEMORY}
-        try:
-            minimize(objective, budgets.flat(), jac=True, method="L-BFGS-B", options=limits)
-        except _OutOfTimeError:
-            pass
+        with suppress(_OutOfTimeError):
+            minimize(
+                objective,
+                budgets.flat(),
+                jac=True,
+                method="L-BFGS-B",
+                options={"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": MEMORY},
+            )
         return budgets.like(best[0][1])
 
     def soft_bound(self, budgets: Budgets, temperature: float) -> tuple[float, Budgets]:
@@ -67,12 +70,12 @@ class Descent:
         own = {key: np.zeros_like(part) for key, part in paid.own.items()}
         cross = tuple(np.zeros_like(part) for part in paid.cross)
         total = 0.0
-        work: Callable[[Kind], tuple[float, list[Floats]]] = lambda kind: self._gain(  # noqa: E731
-            kind, paid, temperature
-        )
-        for (c, d), (gain, parts) in zip(
-            family.kinds, share_out(family, work, family.kinds), strict=True
-        ):
+
+        def work(kind: Kind) -> tuple[float, list[Floats]]:
+            return self._gain(kind, paid, temperature)
+
+        results = share_out(family, work, family.kinds)
+        for (c, d), (gain, parts) in zip(family.kinds, results, strict=True):
             weight = family.weight(c, d)
             total += weight * gain
             own[c, d] += weight * parts[0]
@@ -102,5 +105,5 @@ class Descent:
             if change <= ACCURACY * temperature:
                 break
         parts = [np.empty_like(part) for part in numbers]
-        pairs.shares(mass, policy, *parts, family.both)
+        pairs.shares(mass, policy, parts[0], parts[1], parts[2], parts[3], family.both)
         return 0.5 * (low + high), parts

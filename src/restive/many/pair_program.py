@@ -97,7 +97,8 @@ def _values(family: Family, c: int, d: int) -> sparse.csr_array:
         for a, b in _actions(family)
     ]
     h = sparse.vstack(parts)
-    return sparse.hstack([np.ones((h.shape[0], 1)), h], format="csr")
+    gain = sparse.csr_array(np.ones((h.shape[0], 1)))
+    return sparse.csr_array(sparse.hstack([gain, h]))
 
 
 def _payoffs(

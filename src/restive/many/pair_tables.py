@@ -44,7 +44,9 @@ def side_of(arm: Arm, cap: int) -> Side:
     size, tail, period = arm.n_states, cap - 1, arm.period
     old = size * tail + np.arange(period)  # by the phase, the cyclic class of the hidden state
     states, ages = np.arange(size)[:, None], np.arange(1, cap)[None, :]
-    after = np.where(ages < tail, states * tail + ages, old[(arm.cyclic_class[:, None] + cap) % period])
+    after = np.where(
+        ages < tail, states * tail + ages, old[(arm.cyclic_class[:, None] + cap) % period]
+    )
     entry = np.arange(size) * tail if tail else old[(arm.cyclic_class + 1) % period]
     laws = np.concatenate([
         chains.powers(arm.transitions, tail).transpose(1, 0, 2).reshape(-1, size),
@@ -102,9 +104,7 @@ class Family:
     def kinds(self) -> tuple[tuple[int, int], ...]:
         """Kinds of pairs (c, d), c <= d, that occur."""
         n = len(self.counts)
-        return tuple(
-            (c, d) for c in range(n) for d in range(c, n) if c < d or self.counts[c] > 1
-        )
+        return tuple((c, d) for c in range(n) for d in range(c, n) if c < d or self.counts[c] > 1)
 
     def weight(self, c: int, d: int) -> float:
         """Pairs of this kind, divided by the K - 1 pairs that an arm is in."""

@@ -23,7 +23,9 @@ __all__ = ["PairBound", "pair_bound", "pair_improvements"]
 Floats = NDArray[np.float64]
 
 ERRORS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5)  # of rows beyond the cap
-PROGRAM_STATES = 12_000  # of a linear program with one kind of pairs; with n kinds a root of n fewer
+PROGRAM_STATES = (
+    12_000  # of a linear program with one kind of pairs; with n kinds a root of n fewer
+)
 PROGRAM_SHARE = 0.5  # of the time, at most
 TEMPERATURES = ((0.01, False), (0.003, False), (0.001, True), (0.0003, True))  # and all ages?
 HOT_ERROR = 0.01  # of rows beyond the cap while the temperature is high
@@ -66,9 +68,7 @@ def pair_bound(
     >>> bound.upper < bound.lagrangian
     True
     """
-    *_, best = pair_improvements(
-        arms, counts, pulls, time=time, memory=memory, tolerance=tolerance
-    )
+    *_, best = pair_improvements(arms, counts, pulls, time=time, memory=memory, tolerance=tolerance)
     return best
 
 
