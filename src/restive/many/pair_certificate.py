@@ -19,7 +19,7 @@ from scipy.optimize import minimize_scalar
 from restive.many.pair_budgets import Budgets, Payoffs, constant_budgets, payoffs
 from restive.many.pair_tables import Family, Side
 
-__all__ = ["Certified", "certify", "lagrangian", "share_out"]
+__all__ = ["Certified", "at_price", "certify", "lagrangian", "share_out"]
 
 Floats = NDArray[np.float64]
 Kind = tuple[int, int]
@@ -104,17 +104,20 @@ def _rounding(family: Family, paid: Payoffs, values: dict[Kind, Floats]) -> floa
     for (c, d), h in values.items():
         size = max(len(family.sides[c].fresh), len(family.sides[d].fresh))
         scale = 1.0 + float(np.abs(h).max()) + 2 * own + 2 * cross
-        ages = max(h.shape)
-        total += family.weight(c, d) * scale * (12 + 2 * size + 2 * size * np.log2(2.0 + ages))
+        total += family.weight(c, d) * scale * _units(size, max(h.shape))
     shares = family.n_arms * (own + cross) * (8 + 2 * len(family.counts))
     return unit * (total + shares)
 
 
-def lagrangian(family: Family, tolerance: float, deadline: float) -> Certified:
-    """The best constant price: rho* <= min over x of m x + sum_c k_c g_c(x), g_c that arm alone.
+def _units(size: int, ages: int) -> float:
+    """Units in the last place that a backup can lose: products, sums and the table of powers."""
+    return float(12 + 2 * size + 2 * size * np.log2(2.0 + ages))
 
-    It is a bound by pairs too, with h_cd(x, y) = h_c(x) + h_d(y), and every later one starts from
-    it.
+
+def lagrangian(family: Family, tolerance: float) -> tuple[float, float]:
+    """The best constant price x and its bound: rho* <= min over x of m x + sum_c k_c g_c(x).
+
+    g_c(x) is the best gain of an arm of class c alone that pays x for each pull.
     """
     alone = [np.zeros(len(side.after)) for side in family.sides]
     width = tolerance / family.n_arms
@@ -132,10 +135,21 @@ def lagrangian(family: Family, tolerance: float, deadline: float) -> Certified:
     )
     # too low a price costs up to K a unit, too high a one only m: look just above as well
     above = [float(best.x) * (1 + 10.0**-k) for k in range(6, 13)]
-    price = min((0.0, top, float(best.x), *above), key=total)
-    total(price)
+    upper, price = min((total(x), x) for x in (0.0, top, float(best.x), *above))
+    units = sum(
+        count * (2.0 + float(np.abs(h).max())) * _units(len(side.fresh), len(h))
+        for count, side, h in zip(family.counts, family.sides, alone, strict=True)
+    )
+    return price, upper + float(np.finfo(np.float64).eps) * units
+
+
+def at_price(family: Family, price: float, tolerance: float) -> Certified:
+    """The Lagrangian bound at this price as one by pairs, with h_cd(x, y) = h_c(x) + h_d(y)."""
+    alone = [np.zeros(len(side.after)) for side in family.sides]
+    for side, h in zip(family.sides, alone, strict=True):
+        _gain(side, h, price, tolerance / family.n_arms)
     start = {(c, d): alone[c][:, None] + alone[d][None, :] for c, d in family.kinds}
-    return certify(family, constant_budgets(family, price), start, np.inf, deadline)
+    return certify(family, constant_budgets(family, price), start, np.inf, np.inf)
 
 
 def _gain(side: Side, values: Floats, price: float, width: float) -> float:

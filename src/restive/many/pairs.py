@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from restive.bandit import Arm
 from restive.errors import Fault, ProblemError, TooLargeError
 from restive.many.pair_budgets import Budgets, read_at
-from restive.many.pair_certificate import Certified, Kind, certify, lagrangian
+from restive.many.pair_certificate import Certified, Kind, at_price, certify, lagrangian
 from restive.many.pair_descent import Descent
 from restive.many.pair_program import best_budgets
 from restive.many.pair_tables import Family, family_of
@@ -22,7 +22,7 @@ __all__ = ["PairBound", "pair_bound", "pair_improvements"]
 
 Floats = NDArray[np.float64]
 
-ERRORS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5)  # of rows beyond the cap
+ERRORS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)  # of rows beyond the cap
 PROGRAM_STATES = (
     12_000  # of a linear program with one kind of pairs; with n kinds a root of n fewer
 )
@@ -33,20 +33,22 @@ ITERATIONS = 100  # at each temperature
 BYTES_PER_STATE = 120  # values, laws and policies of pairs
 MEMORY = 2**30
 POLL = 0.1  # seconds between looks at the linear program
-ROW_SHARE = 1.0  # of the tolerance, as the error of rows beyond the cap
+STATES_PER_SECOND = 5_000  # of the time allowed that descent can make something of
+LEAST_STATES = 50_000
 
 
 @dataclass(frozen=True, eq=False)
 class PairBound:
     """A proven upper bound of rho*, and the budgets that prove it.
 
-    lagrangian: the bound of constant prices at the same caps, never below ``upper``. step: what
-    gave this bound. seconds: since the beginning.
+    lagrangian: the bound of the best constant price, never below ``upper``. budgets: None where
+    that price alone proves the bound. step: what gave it. seconds: since the beginning.
     """
 
     upper: float
     lagrangian: float
-    budgets: Budgets = field(repr=False)
+    price: float
+    budgets: Budgets | None = field(repr=False)
     step: str
     seconds: float
     upper_kind: str = "certified"
@@ -91,19 +93,16 @@ def pair_improvements(
     numbers = tuple(1 for _ in arms) if counts is None else tuple(int(k) for k in counts)
     _check(arms, numbers, pulls, time, tolerance)
     deadline = began + time
-    family = _family(arms, numbers, pulls, tolerance, MEMORY if memory is None else memory)
-    first = best = lagrangian(family, tolerance, deadline)
-
-    def report(step: str) -> PairBound:
-        seconds = perf_counter() - began
-        return PairBound(best.upper, first.upper, best.budgets, step, seconds)
-
-    yield report("constant prices")
-    for step, budgets, values in _proposals(arms, family, first, deadline):
-        fresh = certify(family, budgets, values, tolerance, deadline)
-        if fresh.upper < best.upper:
-            best = fresh
-            yield report(step)
+    all_ages = family_of(arms, numbers, pulls, tolerance)
+    price, lone = lagrangian(all_ages, tolerance)
+    yield PairBound(lone, lone, price, None, "constant prices", perf_counter() - began)
+    family = _family(arms, all_ages, time, MEMORY if memory is None else memory)
+    upper, start = lone, at_price(family, price, tolerance)
+    for step, budgets, values in _proposals(arms, family, start, deadline):
+        proof = certify(family, budgets, values, tolerance, deadline)
+        if proof.upper < upper:
+            upper = proof.upper
+            yield PairBound(upper, lone, price, budgets, step, perf_counter() - began)
         if perf_counter() > deadline:
             break
 
@@ -145,7 +144,7 @@ def _program(arms: Sequence[Arm], family: Family, seconds: float) -> tuple[Budge
     limit = PROGRAM_STATES / len(family.kinds) ** 0.5
     coarse = family
     if len(family.kinds) == 1:  # with several, coarse programs waste what transfers could do
-        for error in reversed(ERRORS):
+        for error in ERRORS:
             if coarse.n_states <= limit:
                 break
             coarse = family_of(arms, family.counts, family.pulls, error)
@@ -164,18 +163,19 @@ def _program(arms: Sequence[Arm], family: Family, seconds: float) -> tuple[Budge
     return read_at(budgets, {}, coarse, family)[0], exact
 
 
-def _family(
-    arms: Sequence[Arm], counts: tuple[int, ...], pulls: int, tolerance: float, memory: int
-) -> Family:
-    """Caps that follow from the tolerance, or from the memory where that is less."""
-    for error in [ROW_SHARE * tolerance, *(e for e in reversed(ERRORS) if e > tolerance)]:
-        family = family_of(arms, counts, pulls, error)
-        if BYTES_PER_STATE * family.n_states <= memory:
+def _family(arms: Sequence[Arm], all_ages: Family, time: float, memory: int) -> Family:
+    """As many ages as time and memory allow."""
+    limit = min(memory / BYTES_PER_STATE, max(LEAST_STATES, STATES_PER_SECOND * time))
+    if all_ages.n_states <= limit:
+        return all_ages
+    for error in ERRORS:
+        family = family_of(arms, all_ages.counts, all_ages.pulls, error)
+        if family.n_states <= min(limit, all_ages.n_states):
             return family
-    size = BYTES_PER_STATE * family.n_states
     raise TooLargeError(
-        f"{len(family.kinds)} kinds of pairs with {family.n_states} states take {size} bytes where "
-        f"{memory} are allowed; give equal arms as one class, or allow more memory"
+        f"{len(family.kinds)} kinds of pairs with {family.n_states} states take "
+        f"{BYTES_PER_STATE * family.n_states} bytes where {memory} are allowed, or longer than "
+        f"{time:g} s; give equal arms as one class, or allow more"
     )
 
 
