@@ -23,7 +23,7 @@ __all__ = ["best_budgets"]
 
 Floats = NDArray[np.float64]
 ACTIONS = ((0, 0), (1, 0), (0, 1), (1, 1))
-RANGE = 9.0  # prices and shares stay within these bounds, far beyond what rewards up to 1 need
+RANGE = 2.0  # of prices and shares; where they hardly matter, large ones would cost at the cap
 
 
 def best_budgets(family: Family, seconds: float) -> Budgets | None:

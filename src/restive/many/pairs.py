@@ -23,9 +23,7 @@ __all__ = ["PairBound", "pair_bound", "pair_improvements"]
 Floats = NDArray[np.float64]
 
 ERRORS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)  # of rows beyond the cap
-PROGRAM_STATES = (
-    12_000  # of a linear program with one kind of pairs; with n kinds a root of n fewer
-)
+PROGRAM_STATES = 12_000  # of a linear program with one kind of pairs; n kinds: over sqrt(n)
 PROGRAM_SHARE = 0.5  # of the time, at most
 TEMPERATURES = ((0.01, False), (0.003, False), (0.001, True), (0.0003, True))  # and all ages?
 HOT_ERROR = 0.01  # of rows beyond the cap while the temperature is high
@@ -88,6 +86,8 @@ def pair_improvements(
     counts: how many arms there are of each, 1 by default; identical arms given as one class cost
     as much as two of them. time: seconds. memory: bytes. tolerance: accuracy of each bound; it
     decides how many ages are told apart. Every bound holds for each start and may be stopped at.
+    Where the pairs do not fit in time and memory even with few ages, TooLargeError follows the
+    first bound, that of the best constant price.
     """
     began = perf_counter()
     numbers = tuple(1 for _ in arms) if counts is None else tuple(int(k) for k in counts)
