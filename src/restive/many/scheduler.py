@@ -1,0 +1,312 @@
+"""Which arms to pull next among very many, by index, at a cost that does not grow with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from restive.errors import Fault, ProblemError
+from restive.many.index_tables import IndexTable, pack_tables
+
+if TYPE_CHECKING:
+    from restive._kernels.schedule import Arms, Scratch, Tables
+
+__all__ = ["Scheduler"]
+
+Ints = NDArray[np.int64]
+Snapshot = tuple[dict[str, Any], dict[str, NDArray[Any]]]
+
+GROWTH = 1.25  # room for new arms, beyond what is needed
+MOST_ARMS = 2**31 - 1  # arms are numbered in 32 bits
+
+
+class Scheduler:
+    """The m arms of largest index at each step, ties by number; equal to looking at all arms.
+
+    tables: one ``IndexTable`` per kind of arm. kinds: (K,) kind of each arm, none of them seen
+    yet. pulls: m. Only arms pulled a short while ago (fewer steps than the table has ages) are
+    looked at one by one, at most m times that many; all others wait in heaps, one for each index
+    and phase. A step costs O(m A + m log K), whatever K is, and an arm takes 25 bytes, or 37
+    while it is young.
+
+    >>> table = IndexTable([[0.1, 0.3, 0.5], [0.9, 0.7, 0.5]])
+    >>> scheduler = Scheduler([table], [0] * 5, pulls=2)
+    >>> scheduler.ask().tolist()
+    [0, 1]
+    >>> scheduler.tell([0, 1], [1, 0])  # arm 0 was seen in state 1, arm 1 in state 0
+    >>> scheduler.ask().tolist()
+    [0, 2]
+    """
+
+    def __init__(self, tables: Sequence[IndexTable], kinds: ArrayLike, pulls: int = 1) -> None:
+        self._prepare(pack_tables(tables), pulls)
+        self._begin(_whole("kinds", kinds))
+
+    @classmethod
+    def packed(cls, tables: Tables, kinds: ArrayLike, pulls: int = 1) -> Scheduler:
+        """As the constructor, from tables that were packed before (see ``stacked_tables``)."""
+        scheduler = cls.__new__(cls)
+        scheduler._prepare(tables, pulls)
+        scheduler._begin(_whole("kinds", kinds))
+        return scheduler
+
+    def _prepare(self, tables: Tables, pulls: int) -> None:
+        self._tables, self._pulls, self._count = tables, int(pulls), 0
+        self._scratch: Scratch | None = None
+
+    def _begin(self, kinds: Ints) -> None:
+        from restive._kernels import schedule
+
+        self._check_kinds(kinds)
+        self._check_pulls(self._pulls, len(kinds))
+        tables, self._count = self._tables, len(kinds)
+        row = tables.first[kinds] + tables.sizes[kinds]
+        self._arms = _arms(tables, row, np.full(len(kinds), -1), 0, self._young_most(row))
+        schedule.store_all(tables, self._arms, 0, len(kinds))
+
+    def _young_most(self, row: Ints) -> int:
+        """Most arms that are young at once if m are pulled a step: room to begin with."""
+        fresh = int((self._tables.cap[row[row >= 0]] > 1).sum())
+        return min(len(row), max(fresh, self._pulls * (int(self._tables.cap.max()) + 1)))
+
+    def __len__(self) -> int:
+        """Number of arms."""
+        return self._count
+
+    @property
+    def pulls(self) -> int:
+        """m: arms to pull at each step."""
+        return self._pulls
+
+    @property
+    def time(self) -> int:
+        """Steps that have passed."""
+        return int(self._arms.counters[0])
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory held for the arms, beside the tables."""
+        per_arm = ("row", "since", "left", "right", "parent", "rank", "young", "base")
+        return sum(getattr(self._arms, name).nbytes for name in per_arm)
+
+    @property
+    def arms(self) -> Ints:
+        """Numbers of all arms."""
+        return np.flatnonzero(self._arms.row >= 0)
+
+    @property
+    def kinds(self) -> Ints:
+        """Kind of each number, -1 where there is no arm."""
+        rows = self._arms.row
+        kinds = np.searchsorted(self._tables.first, rows, side="right") - 1
+        return np.where(rows < 0, -1, kinds)
+
+    @property
+    def last_states(self) -> Ints:
+        """State last seen of each number, -1 where none was seen."""
+        states = self._arms.row - self._tables.first[self.kinds]
+        return np.where((self._arms.row < 0) | (states == self._tables.sizes[self.kinds]), -1, states)
+
+    @property
+    def ages(self) -> Ints:
+        """Steps since each arm was seen; for one not seen yet, since the step before it came."""
+        return np.where(self._arms.row < 0, 0, self.time - self._arms.since)
+
+    def ask(self, pulls: int | None = None) -> Ints:
+        """The arms to pull now, the best first; asking changes nothing."""
+        from restive._kernels import schedule
+
+        count = self._pulls if pulls is None else int(pulls)
+        self._check_pulls(count, self._count)
+        if self._scratch is None or len(self._scratch.arm) < count:
+            self._scratch = scratch(self._tables, count)
+        schedule.select(self._tables, self._arms, count, self._scratch)
+        schedule.best_first(count, self._scratch)
+        return self._scratch.arm[:count].copy()
+
+    def tell(self, arms: ArrayLike, states: ArrayLike) -> None:
+        """Note the states seen at these arms in this step; then one step passes.
+
+        Any arms may be told, asked for or not, also fewer or more than m. An arm that was pulled
+        without seeing its state is left out.
+        """
+        from restive._kernels import schedule
+
+        numbers, seen = _whole("arms", arms), _whole("states", states)
+        self._check_known(numbers)
+        self._check_seen(numbers, seen)
+        self._make_room(int(self._arms.counters[1]) + len(numbers))
+        schedule.observe(self._tables, self._arms, numbers, seen)
+
+    def skip(self, steps: int = 1) -> None:
+        """Steps in which nothing was seen."""
+        from restive._kernels import schedule
+
+        if steps < 0:
+            remedy = "Time does not run backwards; give 0 or more."
+            raise ProblemError([Fault("steps", "negative", str(steps), remedy)])
+        if steps > 0:
+            schedule.pass_time(self._tables, self._arms, int(steps))
+
+    def add(self, kinds: ArrayLike) -> Ints:
+        """New arms, not seen yet; returns their numbers, the smallest that are free."""
+        from restive._kernels import schedule
+
+        wanted = _whole("kinds", kinds)
+        self._check_kinds(wanted)
+        free = len(self._arms.row) - self._count
+        if len(wanted) > free:
+            self._grow(int(max(self._count + len(wanted), GROWTH * self._count)))
+        self._make_room(int(self._arms.counters[1]) + len(wanted))
+        numbers = np.empty(len(wanted), dtype=np.int64)
+        schedule.admit(self._tables, self._arms, wanted, numbers)
+        self._count += len(wanted)
+        return numbers
+
+    def remove(self, arms: ArrayLike) -> None:
+        """Arms that are no more; their numbers become free for new ones."""
+        from restive._kernels import schedule
+
+        numbers = _whole("arms", arms)
+        self._check_known(numbers)
+        schedule.dismiss(self._tables, self._arms, numbers)
+        self._count -= len(numbers)
+
+    def snapshot(self) -> Snapshot:
+        """Everything, as a dictionary that JSON can hold and named arrays."""
+        tables = {f"tables.{name}": part for name, part in self._tables._asdict().items()}
+        arms = {"row": self._arms.row.copy(), "since": self._arms.since.copy()}
+        state = {"format": "restive scheduler 1", "time": self.time, "pulls": self._pulls}
+        return state, {**tables, **arms}
+
+    @classmethod
+    def restore(cls, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Scheduler:
+        """The scheduler that ``snapshot`` was taken of."""
+        from restive._kernels import schedule
+
+        if state.get("format") != "restive scheduler 1":
+            remedy = "Give what Scheduler.snapshot() returned."
+            found = str(state.get("format"))
+            raise ProblemError([Fault("format", "not a saved scheduler", found, remedy)])
+        tables = schedule.Tables(*(arrays[f"tables.{name}"] for name in schedule.Tables._fields))
+        scheduler = cls.__new__(cls)
+        scheduler._prepare(tables, int(state["pulls"]))
+        row, since = arrays["row"], arrays["since"]
+        scheduler._count = int((row >= 0).sum())
+        seen = row >= 0
+        young = seen & (int(state["time"]) - since < tables.cap[np.where(seen, row, 0)])
+        room = max(scheduler._young_most(row), int(young.sum()))
+        scheduler._arms = _arms(tables, row, since, int(state["time"]), room)
+        schedule.store_all(tables, scheduler._arms, 0, len(row))
+        return scheduler
+
+    def _make_room(self, young: int) -> None:
+        """Let the list of young arms hold this many."""
+        room = len(self._arms.young)
+        if young > room:
+            more = min(len(self._arms.row), int(max(young, GROWTH * room)))
+            spare = max(more, young) - room
+            self._arms = self._arms._replace(
+                young=np.concatenate([self._arms.young, np.zeros(spare, dtype=np.int32)]),
+                base=np.concatenate([self._arms.base, np.zeros(spare, dtype=np.int64)]),
+            )
+
+    def _grow(self, size: int) -> None:
+        """More numbers, all of them free."""
+        from restive._kernels import schedule
+
+        before = len(self._arms.row)
+        if size > MOST_ARMS:
+            remedy = "Use several schedulers."
+            raise ProblemError([Fault("kinds", f"more than {MOST_ARMS} arms", str(size), remedy)])
+        longer = {}
+        for name in ("row", "since", "left", "right", "parent", "rank"):
+            old = getattr(self._arms, name)
+            longer[name] = np.concatenate([old, np.full(size - before, -1, dtype=old.dtype)])
+        self._arms = self._arms._replace(**longer)
+        schedule.store_all(self._tables, self._arms, before, size)
+
+    def _check_pulls(self, pulls: int, count: int) -> None:
+        if not 1 <= pulls <= count:
+            message = "more pulls than arms" if pulls > count else "no pull at all"
+            remedy = f"Pull at least one arm a step and at most all {count} of them."
+            raise ProblemError([Fault("pulls", message, str(pulls), remedy)])
+
+    def _check_kinds(self, kinds: Ints) -> None:
+        known = len(self._tables.first)
+        bad = np.flatnonzero((kinds < 0) | (kinds >= known))
+        if len(bad):
+            remedy = f"There are tables of {known} kinds: 0 to {known - 1}."
+            path, found = f"kinds[{bad[0]}]", str(kinds[bad[0]])
+            raise ProblemError([Fault(path, "no table for this kind of arm", found, remedy)])
+
+    def _check_known(self, numbers: Ints) -> None:
+        inside = (numbers >= 0) & (numbers < len(self._arms.row))
+        known = inside & (self._arms.row[np.where(inside, numbers, 0)] >= 0)
+        if not known.all():
+            k = int(np.argmin(known))
+            remedy = "Give numbers of arms that were added and not removed since."
+            raise ProblemError([Fault(f"arms[{k}]", "no such arm", str(numbers[k]), remedy)])
+        if len(numbers) > 1:
+            ordered = np.sort(numbers)
+            twice = ordered[1:][ordered[1:] == ordered[:-1]]
+            if len(twice):
+                remedy = "Tell each arm once a step."
+                raise ProblemError([Fault("arms", "an arm occurs twice", str(twice[0]), remedy)])
+
+    def _check_seen(self, numbers: Ints, seen: Ints) -> None:
+        if len(seen) != len(numbers):
+            remedy = "Give one state per arm."
+            message = f"{len(seen)} states for {len(numbers)} arms"
+            raise ProblemError([Fault("states", message, str(len(seen)), remedy)])
+        kinds = np.searchsorted(self._tables.first, self._arms.row[numbers], side="right") - 1
+        sizes = self._tables.sizes[kinds]
+        bad = np.flatnonzero((seen < 0) | (seen >= sizes))
+        if len(bad):
+            k = int(bad[0])
+            remedy = f"Arm {numbers[k]} has the states 0 to {sizes[k] - 1}."
+            raise ProblemError([Fault(f"states[{k}]", "no such state", str(seen[k]), remedy)])
+
+
+def _arms(tables: Tables, row: Ints, since: Ints, time: int, room: int) -> Arms:
+    """Arms with these rows and times of their last pull, in no set yet."""
+    from restive._kernels.schedule import Arms
+
+    count = len(row)
+    if count > MOST_ARMS:
+        remedy = "Use several schedulers."
+        raise ProblemError([Fault("kinds", f"more than {MOST_ARMS} arms", str(count), remedy)])
+    links = [np.full(count, -1, dtype=np.int32) for _ in range(3)]
+    words = np.zeros(int(tables.levels[-1, -1]), dtype=np.uint64)
+    return Arms(
+        row.astype(np.int32), np.array(since, dtype=np.int64), *links,
+        np.zeros(count, dtype=np.int8), np.full(int(tables.begin[-1]), -1, dtype=np.int32),
+        np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64), words,
+        np.array([time, 0, -1]),
+    )  # fmt: skip
+
+
+def scratch(tables: Tables, pulls: int) -> Scratch:
+    """Room to choose this many arms."""
+    from restive._kernels.schedule import Scratch
+
+    groups = len(tables.periods)
+    looped = int(tables.begin[-1]) if tables.periods[-1] > 1 else 0  # these may tie with each other
+    edge = pulls + groups + looped + 2
+    return Scratch(
+        np.empty(pulls), np.empty(pulls, dtype=np.int64), np.empty(edge),
+        np.empty(edge, dtype=np.int64), np.empty(groups, dtype=np.int64), np.empty(groups),
+    )  # fmt: skip
+
+
+def _whole(path: str, raw: ArrayLike) -> Ints:
+    numbers = np.atleast_1d(np.asarray(raw))
+    if numbers.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+        remedy = "Give whole numbers."
+        raise ProblemError([Fault(path, "not a list of whole numbers", str(raw)[:80], remedy)])
+    return np.ascontiguousarray(numbers, dtype=np.int64)
