@@ -7,7 +7,8 @@ last entry is the end. 64^L >= members, so the first member from a place on is f
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from restive._kernels.uncounted import compiled, inlined
 
 _0, _1, _6, _58, _63 = (np.uint64(n) for n in (0, 1, 6, 58, 63))
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
@@ -16,13 +17,13 @@ for _n in range(64):  # each window of six bits of the sequence occurs once
     _PLACES[((0x03F79D71B4CB0A89 << _n) & (2**64 - 1)) >> 58] = _n
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@inlined
 def _lowest(word):
     """Number of the lowest bit that is set."""
     return _PLACES[((word & (~word + _1)) * _DE_BRUIJN) >> _58]
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def add(words, levels, member):
     for level in range(len(levels) - 1):
         place = levels[level] + (member >> 6)
@@ -33,7 +34,7 @@ def add(words, levels, member):
         member >>= 6
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def discard(words, levels, member):
     for level in range(len(levels) - 1):
         place = levels[level] + (member >> 6)
@@ -43,7 +44,7 @@ def discard(words, levels, member):
         member >>= 6
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def first_from(words, levels, member):
     """The smallest member that is at least this number, -1 if there is none."""
     for level in range(len(levels) - 1):

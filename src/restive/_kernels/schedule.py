@@ -12,10 +12,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from restive._kernels import bitmaps, heaps
+from restive._kernels.heaps import LEFT, PARENT, RIGHT, ROW
+from restive._kernels.uncounted import compiled, inlined
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -48,11 +49,8 @@ class Tables(NamedTuple):
 class Arms(NamedTuple):
     """Where every arm stands, (K,) each, and the sets they are in."""
 
-    row: Numbers  # -1: no such arm
+    nodes: Numbers  # (K, 4) row (-1: no such arm), left, right, parent (young: place in the list)
     since: Ints  # step of the last pull; for an arm not seen yet, the step before it came
-    left: Numbers
-    right: Numbers
-    parent: Numbers  # of a young arm: its place among the young ones
     rank: NDArray[np.int8]  # 0: young
     roots: Numbers  # (buckets,)
     young: Numbers  # (room,) young arms in any order
@@ -72,7 +70,7 @@ class Scratch(NamedTuple):
     cursor_value: Floats  # (groups,)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def _mark(tables, arms, bucket, filled):
     """Note in the bitmaps that a bucket has become filled or empty."""
     group = 0
@@ -88,73 +86,76 @@ def _mark(tables, arms, bucket, filled):
             bitmaps.discard(arms.words, levels, np.int64(tables.rank[start + tick]))
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def _bucket(tables, arms, arm):
-    row = arms.row[arm]
+    row = arms.nodes[arm, ROW]
     return tables.bucket_of[tables.phase[row] + arms.since[arm] % tables.period[row]]
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def store(tables, arms, arm):
     """Put an arm where its row and its age say; the list of young arms must have room."""
-    row = arms.row[arm]
+    row = arms.nodes[arm, ROW]
     if arms.counters[TIME] - arms.since[arm] < tables.cap[row]:
         place = arms.counters[YOUNG]
         arms.counters[YOUNG] = place + 1
         arms.young[place] = arm
         arms.base[place] = tables.offset[row] - arms.since[arm] - 1
-        arms.parent[arm], arms.rank[arm] = place, 0
+        arms.nodes[arm, PARENT], arms.rank[arm] = place, 0
         return
     bucket = _bucket(tables, arms, arm)
     root = arms.roots[bucket]
-    arms.roots[bucket] = heaps.insert(arms.left, arms.right, arms.parent, arms.rank, root, arm)
+    arms.roots[bucket] = heaps.insert(arms.nodes, arms.rank, root, arm)
     if root < 0:
         _mark(tables, arms, bucket, True)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def _drop_young(arms, place):
     last = arms.counters[YOUNG] - 1
     arms.counters[YOUNG] = last
     moved = arms.young[last]
     arms.young[place], arms.base[place] = moved, arms.base[last]
-    arms.parent[moved] = place
+    arms.nodes[moved, PARENT] = place
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def lift(tables, arms, arm):
     """Take an arm out of the set it is in."""
     if arms.rank[arm] == 0:
-        _drop_young(arms, arms.parent[arm])
+        _drop_young(arms, arms.nodes[arm, PARENT])
         return
     bucket = _bucket(tables, arms, arm)
-    root = heaps.delete(arms.left, arms.right, arms.parent, arms.rank, arms.roots[bucket], arm)
+    root = heaps.delete(arms.nodes, arms.rank, arms.roots[bucket], arm)
     arms.roots[bucket] = root
     if root < 0:
         _mark(tables, arms, bucket, False)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def pass_time(tables, arms, steps):
     """Let time pass; arms that reach their cap go to their bucket."""
     time = arms.counters[TIME] + steps
     arms.counters[TIME] = time
-    place = 0
-    while place < arms.counters[YOUNG]:
-        if steps == 1:
-            old = np.isnan(tables.values[arms.base[place] + time])
+    values, base, now = tables.values, arms.base, np.uint64(time)
+    place, count = 0, arms.counters[YOUNG]
+    while place < count:
+        if steps == 1:  # one by one: no arm can have passed the cell after its last young age
+            value = values[np.uint64(base[np.uint64(place)]) + now]
+            old = value != value
         else:
             arm = arms.young[place]
-            old = time - arms.since[arm] >= tables.cap[arms.row[arm]]
+            old = time - arms.since[arm] >= tables.cap[arms.nodes[arm, ROW]]
         if old:
             arm = arms.young[place]
             _drop_young(arms, place)
             store(tables, arms, arm)
+            count -= 1
         else:
             place += 1
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def observe(tables, arms, pulled, states):
     """Note what was seen at these arms, all different; then one step passes."""
     time = arms.counters[TIME]
@@ -163,12 +164,12 @@ def observe(tables, arms, pulled, states):
     pass_time(tables, arms, 1)
     for k in range(len(pulled)):
         arm = pulled[k]
-        arms.row[arm] = tables.first[kind_of(tables, arms.row[arm])] + states[k]
+        arms.nodes[arm, ROW] = tables.first[kind_of(tables, arms.nodes[arm, ROW])] + states[k]
         arms.since[arm] = time
         store(tables, arms, arm)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def kind_of(tables, row):
     """Kind of arm that a row belongs to."""
     low, high = 0, len(tables.first)
@@ -181,13 +182,13 @@ def kind_of(tables, row):
     return low
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@inlined
 def _before(value, arm, other_value, other_arm):
     """Whether the first comes first: larger index, or the same and a smaller number."""
     return value > other_value or (value == other_value and arm < other_arm)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def _sink(values, items, size, value, arm, worst_first):
     """Put an entry in place of the root of a binary heap and let it sink."""
     place = 0
@@ -206,7 +207,7 @@ def _sink(values, items, size, value, arm, worst_first):
     values[place], items[place] = value, arm
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def _rise(values, items, size, value, arm, worst_first):
     """Add an entry to a binary heap of this size."""
     place = size
@@ -219,7 +220,7 @@ def _rise(values, items, size, value, arm, worst_first):
     values[place], items[place] = value, arm
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def _turn(tables, arms, scratch, group, rank):
     """Move a group's cursor to its first bucket from a rank on that is not empty."""
     tick = arms.counters[TIME] % tables.periods[group]
@@ -230,7 +231,7 @@ def _turn(tables, arms, scratch, group, rank):
         scratch.cursor_value[group] = tables.height[tables.ranked[group] + tick * size + rank]
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def _open(tables, arms, scratch, edge):
     """Put the roots of all buckets on the edge that may come next; returns the edge's size.
 
@@ -255,24 +256,27 @@ def _open(tables, arms, scratch, edge):
         _turn(tables, arms, scratch, best, rank + 1)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def _young_best(tables, arms, pulls, scratch):
     """The best young arms as a heap, the worst of them first; returns how many."""
-    time, values = arms.counters[TIME], tables.values
-    count = 0
-    for place in range(arms.counters[YOUNG]):
-        value = values[arms.base[place] + time]
-        if count < pulls:
-            _rise(scratch.value, scratch.arm, count, value, np.int64(arms.young[place]), True)
-            count += 1
-        elif value >= scratch.value[0] and _before(
-            value, np.int64(arms.young[place]), scratch.value[0], scratch.arm[0]
-        ):
-            _sink(scratch.value, scratch.arm, pulls, value, np.int64(arms.young[place]), True)
+    values, base, now = tables.values, arms.base, np.uint64(arms.counters[TIME])
+    young, size = arms.young, arms.counters[YOUNG]
+    count = min(pulls, size)
+    for place in range(count):
+        value = values[np.uint64(base[place]) + now]
+        _rise(scratch.value, scratch.arm, place, value, np.int64(young[place]), True)
+    if count < pulls:
+        return count
+    worst, last = scratch.value[0], scratch.arm[0]
+    for place in range(np.uint64(count), np.uint64(size)):
+        value = values[np.uint64(base[place]) + now]
+        if value >= worst and _before(value, np.int64(young[place]), worst, last):
+            _sink(scratch.value, scratch.arm, pulls, value, np.int64(young[place]), True)
+            worst, last = scratch.value[0], scratch.arm[0]
     return count
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def select(tables, arms, pulls, scratch):
     """The arms of largest index, ties by number, into scratch.arm in no particular order."""
     count = _young_best(tables, arms, pulls, scratch)
@@ -294,11 +298,11 @@ def select(tables, arms, pulls, scratch):
         edge = _descend(arms, scratch, edge, value, arm)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def _descend(arms, scratch, edge, value, arm):
     """Replace the first arm of the edge by its children in the heap of its bucket."""
     values, items = scratch.edge_value, scratch.edge_arm
-    one, other = np.int64(arms.left[arm]), np.int64(arms.right[arm])
+    one, other = np.int64(arms.nodes[arm, LEFT]), np.int64(arms.nodes[arm, RIGHT])
     if one >= 0:
         _sink(values, items, edge, value, one, False)
     else:  # no left child, so no right one either
@@ -310,7 +314,7 @@ def _descend(arms, scratch, edge, value, arm):
     return edge
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def best_first(pulls, scratch):
     """Sort what ``select`` chose, the best first."""
     for size in range(pulls - 1, 0, -1):
@@ -319,37 +323,37 @@ def best_first(pulls, scratch):
         _sink(scratch.value, scratch.arm, size, value, arm, True)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def store_all(tables, arms, begin, end):
     """Put the arms begin, ..., end - 1 in place; from the last on, which heaps take at once."""
     for arm in range(end - 1, begin - 1, -1):
-        if arms.row[arm] >= 0:
+        if arms.nodes[arm, ROW] >= 0:
             store(tables, arms, arm)
         else:
             release(arms, arm)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def release(arms, arm):
     """Keep a number that no arm has among the free ones."""
-    arms.row[arm] = -1
-    arms.counters[FREE] = heaps.insert(arms.left, arms.right, arms.parent, arms.rank,
+    arms.nodes[arm, ROW] = -1
+    arms.counters[FREE] = heaps.insert(arms.nodes, arms.rank,
                                        arms.counters[FREE], arm)  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def admit(tables, arms, kinds, numbers):
     """New arms of these kinds, not seen yet, under the smallest free numbers."""
     for k in range(len(kinds)):
         arm = arms.counters[FREE]
-        arms.counters[FREE] = heaps.delete(arms.left, arms.right, arms.parent, arms.rank, arm, arm)
-        arms.row[arm] = tables.first[kinds[k]] + tables.sizes[kinds[k]]
+        arms.counters[FREE] = heaps.delete(arms.nodes, arms.rank, arm, arm)
+        arms.nodes[arm, ROW] = tables.first[kinds[k]] + tables.sizes[kinds[k]]
         arms.since[arm] = arms.counters[TIME] - 1
         store(tables, arms, arm)
         numbers[k] = arm
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def dismiss(tables, arms, numbers):
     """Arms that are no more; their numbers become free."""
     for k in range(len(numbers)):
@@ -357,7 +361,7 @@ def dismiss(tables, arms, numbers):
         release(arms, numbers[k])
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@compiled
 def loops(values, begin, length, periods, caps, reduced):
     """Shortest tail and loop of each row: values[begin : begin + length], the last period loops."""
     for row in range(len(begin)):

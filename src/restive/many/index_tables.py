@@ -139,7 +139,9 @@ def _pack(sizes: Ints, values: Floats, lengths: Ints, periods: Ints) -> Tables:
     return schedule.Tables(first, sizes, offset, caps, reduced, phase, trimmed, *buckets)
 
 
-def _buckets(values: Floats, loop: Ints, caps: Ints, periods: Ints) -> tuple[NDArray[np.int64], ...]:
+def _buckets(
+    values: Floats, loop: Ints, caps: Ints, periods: Ints
+) -> tuple[NDArray[np.int64], ...]:
     """Rows and phases that have the same index at all times share a bucket; the rest of Tables."""
     phase = np.cumsum(periods) - periods
     bucket_of = np.empty(int(periods.sum()), dtype=np.int32)

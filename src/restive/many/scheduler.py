@@ -89,31 +89,35 @@ class Scheduler:
     @property
     def n_bytes(self) -> int:
         """Memory held for the arms, beside the tables."""
-        per_arm = ("row", "since", "left", "right", "parent", "rank", "young", "base")
+        per_arm = ("nodes", "since", "rank", "young", "base")
         return sum(getattr(self._arms, name).nbytes for name in per_arm)
+
+    @property
+    def _rows(self) -> NDArray[np.int32]:
+        return self._arms.nodes[:, 0]
 
     @property
     def arms(self) -> Ints:
         """Numbers of all arms."""
-        return np.flatnonzero(self._arms.row >= 0)
+        return np.flatnonzero(self._rows >= 0)
 
     @property
     def kinds(self) -> Ints:
         """Kind of each number, -1 where there is no arm."""
-        rows = self._arms.row
+        rows = self._rows
         kinds = np.searchsorted(self._tables.first, rows, side="right") - 1
         return np.where(rows < 0, -1, kinds)
 
     @property
     def last_states(self) -> Ints:
         """State last seen of each number, -1 where none was seen."""
-        states = self._arms.row - self._tables.first[self.kinds]
-        return np.where((self._arms.row < 0) | (states == self._tables.sizes[self.kinds]), -1, states)
+        states = self._rows - self._tables.first[self.kinds]
+        return np.where((self._rows < 0) | (states == self._tables.sizes[self.kinds]), -1, states)
 
     @property
     def ages(self) -> Ints:
         """Steps since each arm was seen; for one not seen yet, since the step before it came."""
-        return np.where(self._arms.row < 0, 0, self.time - self._arms.since)
+        return np.where(self._rows < 0, 0, self.time - self._arms.since)
 
     def ask(self, pulls: int | None = None) -> Ints:
         """The arms to pull now, the best first; asking changes nothing."""
@@ -157,7 +161,7 @@ class Scheduler:
 
         wanted = _whole("kinds", kinds)
         self._check_kinds(wanted)
-        free = len(self._arms.row) - self._count
+        free = len(self._rows) - self._count
         if len(wanted) > free:
             self._grow(int(max(self._count + len(wanted), GROWTH * self._count)))
         self._make_room(int(self._arms.counters[1]) + len(wanted))
@@ -178,7 +182,7 @@ class Scheduler:
     def snapshot(self) -> Snapshot:
         """Everything, as a dictionary that JSON can hold and named arrays."""
         tables = {f"tables.{name}": part for name, part in self._tables._asdict().items()}
-        arms = {"row": self._arms.row.copy(), "since": self._arms.since.copy()}
+        arms = {"row": self._rows.copy(), "since": self._arms.since.copy()}
         state = {"format": "restive scheduler 1", "time": self.time, "pulls": self._pulls}
         return state, {**tables, **arms}
 
@@ -207,7 +211,7 @@ class Scheduler:
         """Let the list of young arms hold this many."""
         room = len(self._arms.young)
         if young > room:
-            more = min(len(self._arms.row), int(max(young, GROWTH * room)))
+            more = min(len(self._rows), int(max(young, GROWTH * room)))
             spare = max(more, young) - room
             self._arms = self._arms._replace(
                 young=np.concatenate([self._arms.young, np.zeros(spare, dtype=np.int32)]),
@@ -218,14 +222,16 @@ class Scheduler:
         """More numbers, all of them free."""
         from restive._kernels import schedule
 
-        before = len(self._arms.row)
+        before = len(self._rows)
         if size > MOST_ARMS:
             remedy = "Use several schedulers."
             raise ProblemError([Fault("kinds", f"more than {MOST_ARMS} arms", str(size), remedy)])
         longer = {}
-        for name in ("row", "since", "left", "right", "parent", "rank"):
+        for name in ("nodes", "since", "rank"):
             old = getattr(self._arms, name)
-            longer[name] = np.concatenate([old, np.full(size - before, -1, dtype=old.dtype)])
+            longer[name] = np.concatenate(
+                [old, np.full((size - before, *old.shape[1:]), -1, old.dtype)]
+            )
         self._arms = self._arms._replace(**longer)
         schedule.store_all(self._tables, self._arms, before, size)
 
@@ -244,8 +250,8 @@ class Scheduler:
             raise ProblemError([Fault(path, "no table for this kind of arm", found, remedy)])
 
     def _check_known(self, numbers: Ints) -> None:
-        inside = (numbers >= 0) & (numbers < len(self._arms.row))
-        known = inside & (self._arms.row[np.where(inside, numbers, 0)] >= 0)
+        inside = (numbers >= 0) & (numbers < len(self._rows))
+        known = inside & (self._rows[np.where(inside, numbers, 0)] >= 0)
         if not known.all():
             k = int(np.argmin(known))
             remedy = "Give numbers of arms that were added and not removed since."
@@ -262,7 +268,7 @@ class Scheduler:
             remedy = "Give one state per arm."
             message = f"{len(seen)} states for {len(numbers)} arms"
             raise ProblemError([Fault("states", message, str(len(seen)), remedy)])
-        kinds = np.searchsorted(self._tables.first, self._arms.row[numbers], side="right") - 1
+        kinds = np.searchsorted(self._tables.first, self._rows[numbers], side="right") - 1
         sizes = self._tables.sizes[kinds]
         bad = np.flatnonzero((seen < 0) | (seen >= sizes))
         if len(bad):
@@ -279,10 +285,11 @@ def _arms(tables: Tables, row: Ints, since: Ints, time: int, room: int) -> Arms:
     if count > MOST_ARMS:
         remedy = "Use several schedulers."
         raise ProblemError([Fault("kinds", f"more than {MOST_ARMS} arms", str(count), remedy)])
-    links = [np.full(count, -1, dtype=np.int32) for _ in range(3)]
+    nodes = np.full((count, 4), -1, dtype=np.int32)
+    nodes[:, 0] = row
     words = np.zeros(int(tables.levels[-1, -1]), dtype=np.uint64)
     return Arms(
-        row.astype(np.int32), np.array(since, dtype=np.int64), *links,
+        nodes, np.array(since, dtype=np.int64),
         np.zeros(count, dtype=np.int8), np.full(int(tables.begin[-1]), -1, dtype=np.int32),
         np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64), words,
         np.array([time, 0, -1]),
