@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from restive._kernels.heaps import ROW
@@ -21,7 +22,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 STEPS, TOTAL = 0, 1  # places in a run's sums
-_11, _27, _30, _31, _33 = (np.uint64(n) for n in (11, 27, 30, 31, 33))
+FRESH = 31  # place of the draw of an arm not seen yet; digits have smaller ones
+_11, _27, _30, _31 = (np.uint64(n) for n in (11, 27, 30, 31))
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_A, _MIX_B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -54,7 +56,7 @@ def _mixed(word):
 def uniform(key, arm, step, place):
     """A number in [0, 1) that depends on nothing but its arguments."""
     word = _mixed(key + np.uint64(arm + 1) * _GOLDEN)
-    word = _mixed(word + np.uint64(16 * (step + 2) + place) * _GOLDEN)
+    word = _mixed(word + np.uint64(32 * (step + 2) + place) * _GOLDEN)
     return np.float64(word >> _11) * 2.0**-53
 
 
@@ -74,7 +76,7 @@ def draw(laws, kind, state, age, key, arm, step):
         steps = age - 1
         if laws.at_rest[kind]:
             steps = 0
-        chance = uniform(key, arm, step, 15)
+        chance = uniform(key, arm, step, FRESH)
         state = _first_above(laws.start, laws.first[kind], size, chance)
     if steps == 0 or size == 1:
         return state
@@ -132,3 +134,43 @@ def play_index(tables, arms, laws, key, pulls, steps, warmup, scratch, pulled, s
             sums[STEPS] += 1
             sums[TOTAL] += total
         observe(tables, arms, pulled, seen)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def play_stay(good, kinds, laws, key, pulls, steps, warmup, states, since, queue, counters, held,
+              sums):  # fmt: skip
+    """Stay where the state last seen is good, else pull the arms unseen longest, for some steps.
+
+    good: bool per state, laid out like rewards. queue: a ring of the arms that are not held, the
+    one unseen longest first, those of one step by number. counters: time, head of the ring, held.
+    """
+    count = len(kinds)
+    drops = np.empty(pulls, dtype=np.int32)
+    for _ in range(steps):
+        time, head, kept = counters[0], counters[1], counters[2]
+        tail = (head + count - kept) % count
+        while kept < pulls:
+            held[kept] = queue[head]
+            head = head + 1 if head + 1 < count else 0
+            kept += 1
+        total, kept, dropped = 0.0, 0, 0
+        for k in range(pulls):
+            arm = held[k]
+            kind = kinds[arm]
+            state = draw(laws, kind, states[arm], time - since[arm], key, arm, time)
+            place = laws.first[kind] + state
+            states[arm], since[arm] = state, time
+            total += laws.rewards[place]
+            if good[place]:
+                held[kept] = arm
+                kept += 1
+            else:
+                drops[dropped] = arm
+                dropped += 1
+        for arm in np.sort(drops[:dropped]):
+            queue[tail] = arm
+            tail = tail + 1 if tail + 1 < count else 0
+        if time >= warmup:
+            sums[STEPS] += 1
+            sums[TOTAL] += total
+        counters[0], counters[1], counters[2] = time + 1, head, kept

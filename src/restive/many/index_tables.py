@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -139,9 +139,7 @@ def _pack(sizes: Ints, values: Floats, lengths: Ints, periods: Ints) -> Tables:
     return schedule.Tables(first, sizes, offset, caps, reduced, phase, trimmed, *buckets)
 
 
-def _buckets(
-    values: Floats, loop: Ints, caps: Ints, periods: Ints
-) -> tuple[NDArray[np.int64], ...]:
+def _buckets(values: Floats, loop: Ints, caps: Ints, periods: Ints) -> tuple[Any, ...]:
     """Rows and phases that have the same index at all times share a bucket; the rest of Tables."""
     phase = np.cumsum(periods) - periods
     bucket_of = np.empty(int(periods.sum()), dtype=np.int32)

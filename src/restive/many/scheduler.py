@@ -10,9 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from restive.errors import Fault, ProblemError
 from restive.many.index_tables import IndexTable, pack_tables
+from restive.many.scheduler_state import (
+    MOST_ARMS,
+    new_arms,
+    new_scratch,
+    whole_numbers,
+    young_most,
+)
 
 if TYPE_CHECKING:
-    from restive._kernels.schedule import Arms, Scratch, Tables
+    from restive._kernels.schedule import Scratch, Tables
 
 __all__ = ["Scheduler"]
 
@@ -20,7 +27,6 @@ Ints = NDArray[np.int64]
 Snapshot = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
 GROWTH = 1.25  # room for new arms, beyond what is needed
-MOST_ARMS = 2**31 - 1  # arms are numbered in 32 bits
 
 
 class Scheduler:
@@ -43,14 +49,14 @@ class Scheduler:
 
     def __init__(self, tables: Sequence[IndexTable], kinds: ArrayLike, pulls: int = 1) -> None:
         self._prepare(pack_tables(tables), pulls)
-        self._begin(_whole("kinds", kinds))
+        self._begin(whole_numbers("kinds", kinds))
 
     @classmethod
     def packed(cls, tables: Tables, kinds: ArrayLike, pulls: int = 1) -> Scheduler:
         """As the constructor, from tables that were packed before (see ``stacked_tables``)."""
         scheduler = cls.__new__(cls)
         scheduler._prepare(tables, pulls)
-        scheduler._begin(_whole("kinds", kinds))
+        scheduler._begin(whole_numbers("kinds", kinds))
         return scheduler
 
     def _prepare(self, tables: Tables, pulls: int) -> None:
@@ -64,13 +70,10 @@ class Scheduler:
         self._check_pulls(self._pulls, len(kinds))
         tables, self._count = self._tables, len(kinds)
         row = tables.first[kinds] + tables.sizes[kinds]
-        self._arms = _arms(tables, row, np.full(len(kinds), -1), 0, self._young_most(row))
+        self._arms = new_arms(
+            tables, row, np.full(len(kinds), -1), 0, young_most(tables, row, self._pulls)
+        )
         schedule.store_all(tables, self._arms, 0, len(kinds))
-
-    def _young_most(self, row: Ints) -> int:
-        """Most arms that are young at once if m are pulled a step: room to begin with."""
-        fresh = int((self._tables.cap[row[row >= 0]] > 1).sum())
-        return min(len(row), max(fresh, self._pulls * (int(self._tables.cap.max()) + 1)))
 
     def __len__(self) -> int:
         """Number of arms."""
@@ -126,7 +129,7 @@ class Scheduler:
         count = self._pulls if pulls is None else int(pulls)
         self._check_pulls(count, self._count)
         if self._scratch is None or len(self._scratch.arm) < count:
-            self._scratch = scratch(self._tables, count)
+            self._scratch = new_scratch(self._tables, count)
         schedule.select(self._tables, self._arms, count, self._scratch)
         schedule.best_first(count, self._scratch)
         return self._scratch.arm[:count].copy()
@@ -139,7 +142,7 @@ class Scheduler:
         """
         from restive._kernels import schedule
 
-        numbers, seen = _whole("arms", arms), _whole("states", states)
+        numbers, seen = whole_numbers("arms", arms), whole_numbers("states", states)
         self._check_known(numbers)
         self._check_seen(numbers, seen)
         self._make_room(int(self._arms.counters[1]) + len(numbers))
@@ -159,7 +162,7 @@ class Scheduler:
         """New arms, not seen yet; returns their numbers, the smallest that are free."""
         from restive._kernels import schedule
 
-        wanted = _whole("kinds", kinds)
+        wanted = whole_numbers("kinds", kinds)
         self._check_kinds(wanted)
         free = len(self._rows) - self._count
         if len(wanted) > free:
@@ -174,7 +177,7 @@ class Scheduler:
         """Arms that are no more; their numbers become free for new ones."""
         from restive._kernels import schedule
 
-        numbers = _whole("arms", arms)
+        numbers = whole_numbers("arms", arms)
         self._check_known(numbers)
         schedule.dismiss(self._tables, self._arms, numbers)
         self._count -= len(numbers)
@@ -202,8 +205,8 @@ class Scheduler:
         scheduler._count = int((row >= 0).sum())
         seen = row >= 0
         young = seen & (int(state["time"]) - since < tables.cap[np.where(seen, row, 0)])
-        room = max(scheduler._young_most(row), int(young.sum()))
-        scheduler._arms = _arms(tables, row, since, int(state["time"]), room)
+        room = max(young_most(tables, row, scheduler._pulls), int(young.sum()))
+        scheduler._arms = new_arms(tables, row, since, int(state["time"]), room)
         schedule.store_all(tables, scheduler._arms, 0, len(row))
         return scheduler
 
@@ -275,45 +278,3 @@ class Scheduler:
             k = int(bad[0])
             remedy = f"Arm {numbers[k]} has the states 0 to {sizes[k] - 1}."
             raise ProblemError([Fault(f"states[{k}]", "no such state", str(seen[k]), remedy)])
-
-
-def _arms(tables: Tables, row: Ints, since: Ints, time: int, room: int) -> Arms:
-    """Arms with these rows and times of their last pull, in no set yet."""
-    from restive._kernels.schedule import Arms
-
-    count = len(row)
-    if count > MOST_ARMS:
-        remedy = "Use several schedulers."
-        raise ProblemError([Fault("kinds", f"more than {MOST_ARMS} arms", str(count), remedy)])
-    nodes = np.full((count, 4), -1, dtype=np.int32)
-    nodes[:, 0] = row
-    words = np.zeros(int(tables.levels[-1, -1]), dtype=np.uint64)
-    return Arms(
-        nodes, np.array(since, dtype=np.int64),
-        np.zeros(count, dtype=np.int8), np.full(int(tables.begin[-1]), -1, dtype=np.int32),
-        np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64), words,
-        np.array([time, 0, -1]),
-    )  # fmt: skip
-
-
-def scratch(tables: Tables, pulls: int) -> Scratch:
-    """Room to choose this many arms."""
-    from restive._kernels.schedule import Scratch
-
-    groups = len(tables.periods)
-    looped = int(tables.begin[-1]) if tables.periods[-1] > 1 else 0  # these may tie with each other
-    edge = pulls + groups + looped + 2
-    return Scratch(
-        np.empty(pulls), np.empty(pulls, dtype=np.int64), np.empty(edge),
-        np.empty(edge, dtype=np.int64), np.empty(groups, dtype=np.int64), np.empty(groups),
-    )  # fmt: skip
-
-
-def _whole(path: str, raw: ArrayLike) -> Ints:
-    numbers = np.atleast_1d(np.asarray(raw))
-    if numbers.size == 0:
-        return np.empty(0, dtype=np.int64)
-    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-        remedy = "Give whole numbers."
-        raise ProblemError([Fault(path, "not a list of whole numbers", str(raw)[:80], remedy)])
-    return np.ascontiguousarray(numbers, dtype=np.int64)

@@ -1,0 +1,128 @@
+"""Many arms as kinds and counts, and the laws by which their states are drawn when pulled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from restive import chains
+from restive.bandit import Arm
+from restive.errors import Fault, ProblemError
+
+if TYPE_CHECKING:
+    from restive._kernels.unseen_chains import Laws
+
+__all__ = ["Population", "start_rows"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CONVERGED = 1e-13  # L1 distance from its limit at which a power counts as that limit
+MANY_BYTES = 1 << 28  # tables of powers beyond this are made with fewer digits
+MOST_BITS = 60  # ages are below 2^60
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Arms of which many may be alike: the different kinds, and the kind of each arm.
+
+    >>> arm = Arm([[0.9, 0.1], [0.2, 0.8]], [0, 1])
+    >>> Population([arm], [0] * 1000).n_arms
+    1000
+    """
+
+    kinds: tuple[Arm, ...]
+    kind_of: Ints  # (K,)
+
+    def __init__(self, kinds: Iterable[Arm], kind_of: ArrayLike) -> None:
+        collected, numbers = tuple(kinds), np.array(kind_of, dtype=np.int64)
+        bad = np.flatnonzero((numbers < 0) | (numbers >= len(collected)))
+        if numbers.ndim != 1 or len(numbers) == 0 or len(bad):
+            remedy = f"Give one number from 0 to {len(collected) - 1} per arm."
+            found = str(numbers[bad[0]]) if numbers.ndim == 1 and len(bad) else str(numbers.shape)
+            raise ProblemError([Fault("kind_of", "not a kind of each arm", found, remedy)])
+        object.__setattr__(self, "kinds", collected)
+        object.__setattr__(self, "kind_of", numbers)
+
+    @classmethod
+    def of(cls, arms: Iterable[Arm]) -> Population:
+        """Arms one by one; equal ones (names and all) become one kind."""
+        number: dict[Arm, int] = {}
+        by_object: dict[int, int] = {}  # comparing arms is slow beside looking up an object
+        kind_of = []
+        for arm in arms:
+            kind = by_object.get(id(arm))
+            if kind is None:
+                kind = by_object[id(arm)] = number.setdefault(arm, len(number))
+            kind_of.append(kind)
+        return cls(number, kind_of)
+
+    @property
+    def n_arms(self) -> int:
+        return len(self.kind_of)
+
+    @cached_property
+    def laws(self) -> Laws:
+        """What the kernels draw from."""
+        from restive._kernels.unseen_chains import Laws
+
+        sizes = np.array([arm.n_states for arm in self.kinds])
+        bits = 6 if 8 * 64 * 3 * int((sizes**2).sum()) <= MANY_BYTES else 3
+        powers = [_powers(arm, bits) for arm in self.kinds]
+        lengths = np.array([part.size for part in powers])
+        return Laws(
+            sizes,
+            np.cumsum(sizes) - sizes,
+            np.cumsum(lengths) - lengths,
+            np.array([len(part) for part in powers]),
+            np.array([arm.period for arm in self.kinds]),
+            bits,
+            np.concatenate([_heights(part).ravel() for part in powers]),
+            np.concatenate([_heights(arm.initial_law) for arm in self.kinds]),
+            np.concatenate([_heights(arm.stationary) for arm in self.kinds]),
+            np.array([bool((arm.initial_law == arm.stationary).all()) for arm in self.kinds]),
+            np.concatenate([arm.rewards for arm in self.kinds]),
+        )
+
+
+def _powers(arm: Arm, bits: int) -> Floats:
+    """P^(digit * 2^(bits * place)), shape (places, 2^bits - 1, S, S), until P^n has converged."""
+    steps = arm.mixing_time(CONVERGED) + arm.period
+    places = 1
+    while bits * places < MOST_BITS and 2 ** (bits * places) < steps + arm.period:
+        places += 1
+    out = np.empty((places, 2**bits - 1, arm.n_states, arm.n_states))
+    for place in range(places):
+        out[place, 0] = arm.power(2 ** (bits * place))
+        for digit in range(1, 2**bits - 1):
+            out[place, digit] = out[place, digit - 1] @ out[place, 0]
+    return out
+
+
+def _heights(laws: Floats) -> Floats:
+    """Cumulative sums along the last axis, above 1 from the last possible outcome on."""
+    heights = np.cumsum(laws, axis=-1)
+    possible = laws > 0
+    to_come = np.flip(np.cumsum(np.flip(possible, axis=-1), axis=-1), axis=-1)
+    heights[to_come - possible == 0] = 2.0  # nothing comes after it: rounding cannot pass it
+    return heights
+
+
+def start_rows(arm: Arm, ages: int) -> Floats:
+    """Law of the state at each of the first ``ages`` steps, (ages, S); the last period repeats.
+
+    The last ones are replaced by what they approach, like the rows of an arm that was seen.
+    """
+    law = arm.initial_law
+    rows = np.empty((ages, arm.n_states))
+    rows[0] = law
+    if ages > 1:
+        rows[1:] = law @ chains.powers(arm.transitions, ages - 1)
+    for age in range(max(ages - arm.period + 1, 1), ages + 1):
+        rows[age - 1] = law @ chains.limit_rows(arm.transitions, age - 1)
+    return rows

@@ -1,0 +1,67 @@
+"""Arrays that the scheduler's kernels work on, and its input as such arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from restive.errors import Fault, ProblemError
+
+if TYPE_CHECKING:
+    from restive._kernels.schedule import Arms, Scratch, Tables
+
+__all__ = ["MOST_ARMS", "new_arms", "new_scratch", "whole_numbers", "young_most"]
+
+Ints = NDArray[np.int64]
+
+MOST_ARMS = 2**31 - 1  # arms are numbered in 32 bits
+
+
+def new_arms(tables: Tables, row: Ints, since: Ints, time: int, room: int) -> Arms:
+    """Arms with these rows and times of their last pull, in no set yet."""
+    from restive._kernels.schedule import Arms
+
+    count = len(row)
+    if count > MOST_ARMS:
+        remedy = "Use several schedulers."
+        raise ProblemError([Fault("kinds", f"more than {MOST_ARMS} arms", str(count), remedy)])
+    nodes = np.full((count, 4), -1, dtype=np.int32)
+    nodes[:, 0] = row
+    words = np.zeros(int(tables.levels[-1, -1]), dtype=np.uint64)
+    return Arms(
+        nodes, np.array(since, dtype=np.int64),
+        np.zeros(count, dtype=np.int8), np.full(int(tables.begin[-1]), -1, dtype=np.int32),
+        np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64), words,
+        np.array([time, 0, -1]),
+    )  # fmt: skip
+
+
+def new_scratch(tables: Tables, pulls: int) -> Scratch:
+    """Room to choose this many arms."""
+    from restive._kernels.schedule import Scratch
+
+    groups = len(tables.periods)
+    looped = int(tables.begin[-1]) if tables.periods[-1] > 1 else 0  # these may tie with each other
+    edge = pulls + groups + looped + 2
+    return Scratch(
+        np.empty(pulls), np.empty(pulls, dtype=np.int64), np.empty(edge),
+        np.empty(edge, dtype=np.int64), np.empty(groups, dtype=np.int64), np.empty(groups),
+    )  # fmt: skip
+
+
+def young_most(tables: Tables, row: Ints, pulls: int) -> int:
+    """Most arms that are young at once if m are pulled a step: room to begin with."""
+    fresh = int((tables.cap[row[row >= 0]] > 1).sum())
+    return min(len(row), fresh + pulls * int(tables.cap.max()))
+
+
+def whole_numbers(path: str, raw: ArrayLike) -> Ints:
+    numbers = np.atleast_1d(np.asarray(raw))
+    if numbers.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+        remedy = "Give whole numbers."
+        raise ProblemError([Fault(path, "not a list of whole numbers", str(raw)[:80], remedy)])
+    return np.ascontiguousarray(numbers, dtype=np.int64)
