@@ -53,7 +53,7 @@ class NaiveScheduler:
 
 
 def draw_table(rng, ages=9, states=3, loops=4):
-    """A random table: rough or with many ties, with a loop; fresh arms get one number or several."""
+    """A random table: rough or with many ties, with a loop; fresh arms get a number or several."""
     size, length = int(rng.integers(1, states + 1)), int(rng.integers(1, ages + 1))
     period = int(rng.integers(1, min(length, loops) + 1))
     values = rng.random((size, length))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from restive._kernels.uncounted import compiled, inlined
+from restive._kernels.uncounted import compiled
 
 _0, _1, _6, _58, _63 = (np.uint64(n) for n in (0, 1, 6, 58, 63))
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
@@ -17,7 +17,7 @@ for _n in range(64):  # each window of six bits of the sequence occurs once
     _PLACES[((0x03F79D71B4CB0A89 << _n) & (2**64 - 1)) >> 58] = _n
 
 
-@inlined
+@compiled
 def _lowest(word):
     """Number of the lowest bit that is set."""
     return _PLACES[((word & (~word + _1)) * _DE_BRUIJN) >> _58]

@@ -8,6 +8,8 @@ Insertion, deletion of any node and melding take O(log n) in the worst case (Cra
 
 from __future__ import annotations
 
+import numpy as np
+
 from restive._kernels.uncounted import compiled
 
 ROW, LEFT, RIGHT, PARENT = 0, 1, 2, 3  # columns of nodes, side by side in memory
@@ -36,7 +38,7 @@ def meld(nodes, rank, a, b):
         a, b = b, a
     root = a
     while True:  # down the right spines, the smaller node first
-        below = nodes[a, RIGHT]
+        below = np.int64(nodes[a, RIGHT])
         if below < 0:
             nodes[a, RIGHT], nodes[b, PARENT] = b, a
             break
@@ -49,7 +51,7 @@ def meld(nodes, rank, a, b):
         rank[a] = _straighten(nodes, rank, a)
         if a == root:
             return root
-        a = nodes[a, PARENT]
+        a = np.int64(nodes[a, PARENT])
 
 
 @compiled
@@ -65,8 +67,8 @@ def insert(nodes, rank, root, node):
 @compiled
 def delete(nodes, rank, root, node):
     """Root of the heap without the node, -1 if nothing is left."""
-    above = nodes[node, PARENT]
-    rest = meld(nodes, rank, nodes[node, LEFT], nodes[node, RIGHT])
+    above = np.int64(nodes[node, PARENT])
+    rest = meld(nodes, rank, np.int64(nodes[node, LEFT]), np.int64(nodes[node, RIGHT]))
     if rest >= 0:
         nodes[rest, PARENT] = above
     rank[node] = 0
@@ -81,5 +83,5 @@ def delete(nodes, rank, root, node):
         if height == rank[above]:
             break
         rank[above] = height
-        above = nodes[above, PARENT]
+        above = np.int64(nodes[above, PARENT])
     return root

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from restive._kernels import bitmaps, heaps
 from restive._kernels.heaps import LEFT, PARENT, RIGHT, ROW
-from restive._kernels.uncounted import compiled, inlined
+from restive._kernels.uncounted import compiled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -104,7 +104,7 @@ def store(tables, arms, arm):
         arms.nodes[arm, PARENT], arms.rank[arm] = place, 0
         return
     bucket = _bucket(tables, arms, arm)
-    root = arms.roots[bucket]
+    root = np.int64(arms.roots[bucket])
     arms.roots[bucket] = heaps.insert(arms.nodes, arms.rank, root, arm)
     if root < 0:
         _mark(tables, arms, bucket, True)
@@ -123,10 +123,10 @@ def _drop_young(arms, place):
 def lift(tables, arms, arm):
     """Take an arm out of the set it is in."""
     if arms.rank[arm] == 0:
-        _drop_young(arms, arms.nodes[arm, PARENT])
+        _drop_young(arms, np.int64(arms.nodes[arm, PARENT]))
         return
     bucket = _bucket(tables, arms, arm)
-    root = heaps.delete(arms.nodes, arms.rank, arms.roots[bucket], arm)
+    root = heaps.delete(arms.nodes, arms.rank, np.int64(arms.roots[bucket]), arm)
     arms.roots[bucket] = root
     if root < 0:
         _mark(tables, arms, bucket, False)
@@ -138,7 +138,7 @@ def pass_time(tables, arms, steps):
     time = arms.counters[TIME] + steps
     arms.counters[TIME] = time
     values, base, now = tables.values, arms.base, np.uint64(time)
-    place, count = 0, arms.counters[YOUNG]
+    place, count = np.int64(0), arms.counters[YOUNG]
     while place < count:
         if steps == 1:  # one by one: no arm can have passed the cell after its last young age
             value = values[np.uint64(base[np.uint64(place)]) + now]
@@ -147,7 +147,7 @@ def pass_time(tables, arms, steps):
             arm = arms.young[place]
             old = time - arms.since[arm] >= tables.cap[arms.nodes[arm, ROW]]
         if old:
-            arm = arms.young[place]
+            arm = np.int64(arms.young[place])
             _drop_young(arms, place)
             store(tables, arms, arm)
             count -= 1
@@ -161,7 +161,7 @@ def observe(tables, arms, pulled, states):
     time = arms.counters[TIME]
     for k in range(len(pulled)):
         lift(tables, arms, pulled[k])
-    pass_time(tables, arms, 1)
+    pass_time(tables, arms, np.int64(1))
     for k in range(len(pulled)):
         arm = pulled[k]
         arms.nodes[arm, ROW] = tables.first[kind_of(tables, arms.nodes[arm, ROW])] + states[k]
@@ -182,7 +182,7 @@ def kind_of(tables, row):
     return low
 
 
-@inlined
+@compiled
 def _before(value, arm, other_value, other_arm):
     """Whether the first comes first: larger index, or the same and a smaller number."""
     return value > other_value or (value == other_value and arm < other_arm)
@@ -238,7 +238,7 @@ def _open(tables, arms, scratch, edge):
     Buckets of one group may have equal indices, and those of different groups too.
     """
     while True:
-        best = -1
+        best = np.int64(-1)
         for group in range(len(tables.periods)):
             if scratch.cursor[group] >= 0 and (
                 best < 0 or scratch.cursor_value[group] > scratch.cursor_value[best]
@@ -281,8 +281,8 @@ def select(tables, arms, pulls, scratch):
     """The arms of largest index, ties by number, into scratch.arm in no particular order."""
     count = _young_best(tables, arms, pulls, scratch)
     for group in range(len(tables.periods)):
-        _turn(tables, arms, scratch, group, 0)
-    edge = 0
+        _turn(tables, arms, scratch, group, np.int64(0))
+    edge = np.int64(0)
     while True:
         edge = _open(tables, arms, scratch, edge)
         if edge == 0:

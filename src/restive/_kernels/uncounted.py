@@ -12,7 +12,6 @@ from typing import Any
 
 from numba import njit
 
-_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "nogil": True, "_nrt": False}
+_OPTIONS: dict[str, Any] = {"_nrt": False}  # not in numba's type hints
 
-compiled = njit(**_OPTIONS, forceinline=True)
-inlined = njit(**_OPTIONS, inline="always")
+compiled = njit(cache=True, error_model="numpy", nogil=True, forceinline=True, **_OPTIONS)

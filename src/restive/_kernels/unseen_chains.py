@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from restive._kernels.heaps import ROW
 from restive._kernels.schedule import TIME, kind_of, observe, select
-from restive._kernels.uncounted import compiled, inlined
+from restive._kernels.uncounted import compiled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -44,7 +44,7 @@ class Laws(NamedTuple):
     rewards: Floats
 
 
-@inlined
+@compiled
 def _mixed(word):
     """SplitMix64's output function (Steele, Lea, Flood 2014)."""
     word = (word ^ (word >> _30)) * _MIX_A
@@ -60,7 +60,7 @@ def uniform(key, arm, step, place):
     return np.float64(word >> _11) * 2.0**-53
 
 
-@inlined
+@compiled
 def _first_above(heights, begin, size, chance):
     k = 0
     while k < size - 1 and chance >= heights[begin + k]:
@@ -76,7 +76,7 @@ def draw(laws, kind, state, age, key, arm, step):
         steps = age - 1
         if laws.at_rest[kind]:
             steps = 0
-        chance = uniform(key, arm, step, FRESH)
+        chance = uniform(key, arm, step, np.int64(FRESH))
         state = _first_above(laws.start, laws.first[kind], size, chance)
     if steps == 0 or size == 1:
         return state
@@ -85,7 +85,7 @@ def draw(laws, kind, state, age, key, arm, step):
     if steps >= most:
         period = laws.periods[kind]
         if period == 1:
-            chance = uniform(key, arm, step, 0)
+            chance = uniform(key, arm, step, np.int64(0))
             return _first_above(laws.rest, laws.first[kind], size, chance)
         steps = most - period + (steps - most) % period
     digits = (1 << laws.bits) - 1
