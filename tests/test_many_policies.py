@@ -167,15 +167,12 @@ def test_the_rollout_is_two_steps_of_value_iteration(price):
             ))  # fmt: skip
         return out
 
-    decided = 0
     for states in product((0, 1), repeat=2):
         for ages in [(1, n) for n in range(2, 11)] + [(n, 1) for n in range(2, 11)]:
             worth = worths(list(states), list(ages), 2)
-            arm = policy.choose(np.array([states]), np.array([ages]), 1)[0, 0]
-            if abs(worth[0] - worth[1]) > 1e-4:
-                decided += 1
-                assert arm == np.argmax(worth)
-    assert decided > 30
+            score = policy.scores(np.array([states]), np.array([ages]), 1)[0]
+            assert score[0] - score[1] == pytest.approx(worth[0] - worth[1], abs=1e-6)
+            assert policy.choose(np.array([states]), np.array([ages]), 1)[0, 0] == np.argmax(worth)
 
 
 def test_good_policies_beat_round_robin_and_the_best_is_found():

@@ -109,9 +109,13 @@ class RolloutPolicy(Policy):
     rows: tuple[Floats, ...]  # (S + 1, ages, S) per kind: law of the state seen; last: not seen yet
 
     def choose(self, last_states: Ints, ages: Ints, pulls: int) -> Ints:
+        return _largest(self.scores(last_states, ages, pulls), pulls)
+
+    def scores(self, last_states: Ints, ages: Ints, pulls: int) -> Floats:
+        """What each arm is pulled for, (runs, K): differences are those of two-step values."""
         score = _by_kind(self.population, self.advantages, last_states, ages)
         if pulls == score.shape[-1]:
-            return _largest(score, pulls)
+            return score
         later = _by_kind(self.population, self.advantages, last_states, ages + 1)
         theta = _others(later, pulls)
         score += np.maximum(later, 0.0) - np.maximum(later - theta, 0.0)
@@ -122,7 +126,7 @@ class RolloutPolicy(Policy):
             after = table.values[:, 0]
             worth = np.maximum(after - theta[:, mine, None], 0.0) - np.maximum(after, 0.0)
             score[:, mine] += (law * worth).sum(axis=-1)
-        return _largest(score, pulls)
+        return score
 
 
 def _stored(ages: Ints, count: int, period: int) -> Ints:
