@@ -378,3 +378,11 @@ def loops(values, begin, length, periods, caps, reduced):
         while cap > 1 and values[begin[row] + cap - 2] == values[begin[row] + cap - 2 + period]:
             cap -= 1
         caps[row], reduced[row] = cap, period
+
+
+@compiled
+def trim(values, begin, caps, offset, out):
+    """Copy the ages before the cap of each row; the cell after them stays as it is."""
+    for row in range(len(begin)):
+        for k in range(caps[row] - 1):
+            out[offset[row] + k] = values[begin[row] + k]

@@ -128,11 +128,7 @@ def _pack(sizes: Ints, values: Floats, lengths: Ints, periods: Ints) -> Tables:
     schedule.loops(values, begin, lengths, periods, caps, reduced)
     offset = np.cumsum(caps) - caps
     trimmed = np.full(int(caps.sum()), np.nan)  # the last cell of each row says: on the loop
-    for_row = np.repeat(begin - offset, caps)
-    tail = np.ones(len(trimmed), dtype=bool)
-    tail[offset + caps - 1] = False
-    places = np.flatnonzero(tail)
-    trimmed[places] = values[places + for_row[places]]
+    schedule.trim(values, begin, caps, offset, trimmed)
     buckets = _buckets(values, begin + caps - 1, caps, reduced)
     first = np.cumsum(sizes + 1) - (sizes + 1)
     phase = np.cumsum(reduced) - reduced
@@ -151,7 +147,9 @@ def _buckets(values: Floats, loop: Ints, caps: Ints, periods: Ints) -> tuple[Any
         # index at clock t of an arm pulled last at phase r: loop[(t - r - cap) mod period]
         turn = (clock - clock[:, None] - caps[rows, None, None]) % period
         sequences = values[loop[rows, None, None] + turn].reshape(-1, period) + 0.0
-        distinct, inverse = np.unique(sequences, axis=0, return_inverse=True)
+        axis = None if period == 1 else 0  # one column is sorted far faster as plain numbers
+        distinct, inverse = np.unique(sequences, axis=axis, return_inverse=True)
+        distinct = distinct.reshape(-1, period)
         bucket_of[(phase[rows, None] + clock).ravel()] = begin[-1] + inverse.ravel()
         order = np.argsort(-distinct.T, axis=1, kind="stable")
         parts.append((np.argsort(order, axis=1).T, order, np.take_along_axis(distinct.T, order, 1)))
