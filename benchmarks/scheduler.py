@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Goal, best_in_turns, table
-from restive.bandit import Arm
 from restive.many.index_tables import IndexTable, pack_tables, stacked_tables
 from restive.many.population import Population
 from restive.many.scheduler import Scheduler
 from restive.many.scheduler_state import new_scratch
+from restive.model.bandit import Arm
 
 TITLE = "Scheduling very many arms"
 AGES = 64

@@ -20,7 +20,8 @@ BATCHES = 5  # in a turn: a solution takes many, and the triad has cleared the c
 
 
 def run(quick: bool) -> dict[str, Any]:
-    from restive.mdp.iteration import THREADS_FROM_PAIRS, thread_count
+    from restive.base.machine import thread_count
+    from restive.mdp.iteration import THREADS_FROM_PAIRS
 
     rows = []
     for count in sorted({1, thread_count()}):

@@ -8,7 +8,7 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Arm
+from restive.model.bandit import Arm
 
 __all__ = ["NaiveGrid", "neighbours"]
 

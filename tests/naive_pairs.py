@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from restive.bandit import Arm
+from restive.model.bandit import Arm
 
 ACTIONS = ((0, 0), (1, 0), (0, 1), (1, 1))
 

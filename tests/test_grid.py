@@ -9,16 +9,16 @@ import pytest
 
 from naive_gains import gain_by_policy_iteration
 from naive_grid import NaiveGrid
-from restive.bandit import Arm, Bandit
-from restive.errors import TooLargeError
-from restive.evaluation import evaluate
+from restive.base.errors import TooLargeError
 from restive.many.grid import GridPlan, plan_grid
 from restive.many.grid_improvement import grid_improvements
 from restive.many.grid_iteration import GridIteration
 from restive.many.grid_layout import Layout, pull_sets
 from restive.many.grid_points import ArmGrid, first_ages
 from restive.many.several_pulls import plan_pulls
+from restive.model.bandit import Arm, Bandit
 from restive.planning import plan
+from restive.planning.evaluation import evaluate
 from restive.problems import example1, example3
 from zoo import draw_arm, draw_bandit
 

@@ -19,6 +19,7 @@ FLOORS = [
     {"model"},
     {"mdp", "theory"},
     {"planning", "policies", "problems"},
+    {"many"},
     {"learners", "simulation"},
     {"experiments", "data", "paper"},
     {"report", "service", "integrations"},

@@ -11,14 +11,14 @@ from scipy.stats import t as student
 
 from naive_scheduler import play_all_chains
 from restive._kernels import unseen_chains
-from restive.bandit import Arm, Bandit
-from restive.errors import ProblemError
-from restive.evaluation import evaluate
-from restive.indices import whittle_indices
+from restive.base.errors import ProblemError
 from restive.many import policies
 from restive.many.policies import RulePolicy
 from restive.many.population import Population
 from restive.many.simulating import best_of, simulate_policy
+from restive.model.bandit import Arm, Bandit
+from restive.planning.evaluation import evaluate
+from restive.planning.indices import whittle_indices
 from zoo import draw_arm
 
 FALSE_ALARM = 1e-4

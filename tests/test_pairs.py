@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import naive_pairs
-from restive.bandit import Arm, Bandit
-from restive.errors import ProblemError, TooLargeError
+from restive.base.errors import ProblemError, TooLargeError
 from restive.many.pair_budgets import Budgets, constant_budgets, payoffs, read_at
 from restive.many.pair_certificate import at_price, certify, lagrangian
 from restive.many.pair_descent import Descent
 from restive.many.pair_program import best_budgets
 from restive.many.pair_tables import Family, family_of, side_of
 from restive.many.pairs import pair_bound, pair_improvements
+from restive.model.bandit import Arm, Bandit
 from restive.planning import plan
 
 NEVER = float("inf")

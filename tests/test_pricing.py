@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from naive_single_arm import best_gain_of_several
-from restive.bandit import Arm, Bandit
 from restive.many import blocks
 from restive.many.blocks import BlockBounds, ExactBlocks
 from restive.many.envelope import Envelope, Known
@@ -16,9 +15,11 @@ from restive.many.groups import grouped_improvements
 from restive.many.lagrangian import lagrangian_bound
 from restive.many.pricing import improvements, price_out
 from restive.many.single_arm import price_arm
-from restive.planning import bandit_parameters, plan
+from restive.mdp.certificate import bandit_parameters
+from restive.mdp.solver import solve
+from restive.model.bandit import Arm, Bandit
+from restive.planning import plan
 from restive.problems import example4, random_problem
-from restive.solver import solve
 
 ROUNDING = 1e-12
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from naive_scheduler import NaiveScheduler, draw_table
 from restive._kernels import bitmaps, heaps
-from restive.errors import ProblemError
+from restive.base.errors import ProblemError
 from restive.many.index_tables import IndexTable, pack_tables, stacked_tables
 from restive.many.scheduler import Scheduler
 

@@ -10,9 +10,9 @@ import pytest
 
 from naive import rows, stored
 from naive_gains import gain_by_policy_iteration
-from restive.bandit import Arm, Bandit
-from restive.errors import TooLargeError
+from restive.base.errors import TooLargeError
 from restive.many.several_pulls import plan_pulls
+from restive.model.bandit import Arm, Bandit
 from restive.planning import plan
 from restive.problems import example1
 from zoo import draw_arm, draw_bandit

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 
 import naive_single_arm as naive
-from restive.bandit import Arm, Bandit
-from restive.indices import is_indexable, whittle_indices
 from restive.many.lagrangian import lagrangian_bound, two_state_bound
 from restive.many.single_arm import price_arm
 from restive.many.waits import wait_table
 from restive.many.whittle import whittle_table
+from restive.model.bandit import Arm, Bandit
 from restive.planning import plan
+from restive.planning.indices import is_indexable, whittle_indices
 from restive.problems import example4, random_problem
 from strategies import arms as any_arm
 from test_indices import liu_zhao

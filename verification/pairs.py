@@ -14,9 +14,9 @@ from time import process_time
 
 import numpy as np
 
-from restive.bandit import Arm
-from restive.indices import whittle_indices
 from restive.many.pairs import pair_improvements
+from restive.model.bandit import Arm
+from restive.planning.indices import whittle_indices
 
 IDENTICAL = {(0.05, 0.8): (3, 6, 8, 20), (0.02, 0.9): (5, 10, 20), (0.8, 0.3): (10, 20)}
 RANDOM = {4: (0, 1, 2, 3, 4), 6: (0, 1), 10: (0, 1, 2), 20: (0,)}

@@ -11,8 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 from numpy.typing import NDArray
+
+from restive._kernels import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

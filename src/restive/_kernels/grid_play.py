@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from restive._kernels import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -174,9 +175,7 @@ def play(board, chains, scores, pulls, draws, lasts, ages, true_laws, bias, visi
         else:
             b = choose(board, lasts, ages, slots, laws, spots, shares, counts, worth, room)
         reward = set_out(board, b, lasts, slots, true_laws, spots, shares, counts)
-        ahead = mixed(
-            board.values, board.begin, board.strides, b, spots, shares, counts, *room
-        )
+        ahead = mixed(board.values, board.begin, board.strides, b, spots, shares, counts, *room)
         totals[0] += reward + ahead - bias[0]
         totals[1] += reward
         stay, used = True, 0
@@ -202,9 +201,7 @@ def play(board, chains, scores, pulls, draws, lasts, ages, true_laws, bias, visi
                     true_laws[j, c] = moved[c]
         if not stay:
             totals[2] += 1.0
-        bias[0] = mixed(
-            board.values, board.begin, board.strides, b, spots, shares, counts, *room
-        )
+        bias[0] = mixed(board.values, board.begin, board.strides, b, spots, shares, counts, *room)
         if every > 0 and t % every == every - 1:
             row = t // every
             visits[row, 0] = b

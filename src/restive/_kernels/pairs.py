@@ -9,7 +9,8 @@ own state and action pay, ``cross`` (X, 2) what a pull of the other arm costs th
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from restive._kernels import njit
 
 NEVER = -1e300  # value of an action that is not available
 NO_AGE = -2  # an age that no state has

@@ -9,7 +9,8 @@ states waits longer than a step, and the best wait follows from a logarithm. No 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from restive._kernels import njit
 
 ROUNDS = 60
 EPS = 2.220446049250313e-16

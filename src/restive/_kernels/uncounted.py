@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from restive._kernels import njit
 
 _OPTIONS: dict[str, Any] = {"_nrt": False}  # not in numba's type hints
 

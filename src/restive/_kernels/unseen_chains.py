@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from restive._kernels import njit
 from restive._kernels.heaps import ROW
 from restive._kernels.schedule import TIME, kind_of, observe, select
 from restive._kernels.uncounted import compiled

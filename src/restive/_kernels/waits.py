@@ -10,7 +10,8 @@ lines in the price x: value = at_zero + slope x.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from restive._kernels import njit
 
 TIES = 4e-14  # relative: smaller differences of values are rounding
 ROUNDS = 500

@@ -15,14 +15,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Arm, Bandit
-from restive.certificate import bandit_parameters, certificate, row_errors
-from restive.errors import TooLargeError
+from restive.base.errors import TooLargeError
+from restive.base.machine import memory_allowed
 from restive.many.single_arm import price_arm
-from restive.planning import Plan, memory_allowed
-from restive.representation import Representation
-from restive.solver import Solution, solve
-from restive.structured import Parameters
+from restive.mdp.certificate import bandit_parameters, certificate, row_errors
+from restive.mdp.representation import Representation
+from restive.mdp.solver import Solution, solve
+from restive.model.bandit import Arm, Bandit
+from restive.planning import Plan
 
 __all__ = ["BlockBounds", "BlockPlanner", "ExactBlocks", "OutOfTimeError"]
 
@@ -129,12 +129,11 @@ class ExactBlocks:
                 rep, parameters, tolerance=within, start=values, progress=self._watch(began)
             )
             sweeps += solution.sweeps
-            lower, upper = certificate(bandit, rep, parameters, solution)
+            proof = certificate(bandit, rep, solution)
             state = _State(tuple(arms), price, rep, solution.values)
-            width = float((upper - lower).max())
-            if width <= accuracy or max(errors) < FINEST:
+            if proof.width <= accuracy or max(errors) < FINEST:
                 break
-            finer = _refined(bandit, rep, parameters, solution, errors, accuracy)
+            finer = _refined(bandit, rep, solution, errors, accuracy)
             if finer == errors and within <= SOLVER_SHARE * accuracy:
                 finer = [0.3 * error for error in errors]
             rough = 0.0 if finer == errors else 0.02 * min(finer)
@@ -145,8 +144,9 @@ class ExactBlocks:
         if rep.n_states > TOO_SHORT:
             self._pace = max(0.5 * self._pace, took / (rep.n_states * rep.n_arms))
         plan = Plan(
-            bandit, rep, lower, upper, solution.values, accuracy, sweeps, width <= accuracy, took
-        )
+            bandit, rep, parameters, proof.lower, proof.upper, solution.values, accuracy, sweeps,
+            proof.width <= accuracy, took,
+        )  # fmt: skip
         bounds = plan.gain_lower, plan.gain_upper
         return BlockBounds(*bounds, None, plan if price is None else None, state)
 
@@ -169,9 +169,8 @@ def _caps(bandit: Bandit, errors: Sequence[float]) -> tuple[int, ...]:
 
 
 def _refined(
-    bandit: Bandit, rep: Representation, parameters: Parameters, solution: Solution,
-    errors: list[float], accuracy: float,
-) -> list[float]:  # fmt: skip
+    bandit: Bandit, rep: Representation, solution: Solution, errors: list[float], accuracy: float
+) -> list[float]:
     """Smaller row errors for the arms that make the interval wide, the others as they are.
 
     Most arms are never worth a pull at old ages, or nearly so, and few ages do for them.
@@ -179,7 +178,7 @@ def _refined(
     iteration = float((solution.upper - solution.lower).max())
     room = (1 - SOLVER_SHARE) * accuracy
     finer = []
-    for error, width in zip(errors, _widths(bandit, rep, parameters, solution), strict=True):
+    for error, width in zip(errors, _widths(bandit, rep, solution), strict=True):
         excess = float(width) - iteration
         if excess > 0.7 * room:
             error *= min(0.3, max(0.1, 0.5 * room / excess))  # often it stops mattering
@@ -187,27 +186,18 @@ def _refined(
     return finer
 
 
-def _widths(
-    bandit: Bandit, rep: Representation, parameters: Parameters, solution: Solution
-) -> Floats:
+def _widths(bandit: Bandit, rep: Representation, solution: Solution) -> Floats:
     """Width of the certified interval if only this arm's ages were merged, for every arm."""
-    from restive._iteration import row_tables, share_out
-    from restive._kernels import lookup
-
     if rep.n_classes > 1:
         return np.full(rep.n_arms, np.inf)
-    tables, every = row_tables(rep, parameters), row_errors(bandit, rep)
+    every = row_errors(bandit, rep)
     rewards = np.zeros((rep.n_arms, rep.max_support))
     for j, arm in enumerate(bandit.arms):
         rewards[j, : arm.n_states] = arm.rewards
     owner = np.repeat(np.arange(rep.n_arms), [rep.color_grid(j).size for j in range(rep.n_arms)])
     widths = np.empty(rep.n_arms)
     for j in range(rep.n_arms):
-        lower, upper = np.full((2, len(rep.layout.tasks), 1), (np.inf,))
-        upper[:] = -np.inf
-        share_out(rep.n_states * rep.n_arms, lookup.certify, solution.values, rep.layout, tables,
-                  np.where(owner == j, every, 0.0), rewards, np.zeros(rep.n_colors, np.int64),
-                  np.zeros(1, np.int64), lower, upper)  # fmt: skip
+        lower, upper = solution.certify(np.where(owner == j, every, 0.0), rewards)
         widths[j] = max(upper.max(), float(solution.upper.max())) - min(
             lower.min(), float(solution.lower.min())
         )
@@ -222,7 +212,7 @@ def _carry(
     The new arms come last. Just after a pull of one of them, the old arms are as they are after
     a rest, so the old values must come with a price.
     """
-    from restive._iteration import fill_ghosts
+    from restive.mdp.layout import fill_ghosts
 
     if arms[: len(old.arms)] != old.arms:
         return None

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from restive.bandit import Arm, Bandit
-from restive.errors import TooLargeError
+from restive.base.errors import TooLargeError
+from restive.base.machine import memory_allowed
 from restive.many.grid_layout import Layout, pull_sets
 from restive.many.grid_points import ArmGrid, first_ages
 from restive.many.grid_value import SimulatedGain, simulate_gain
-from restive.planning import memory_allowed
-from restive.representation import Representation
+from restive.mdp.representation import Representation
+from restive.model.bandit import Arm, Bandit
 
 if TYPE_CHECKING:
     from restive._kernels.grid_play import Board
@@ -142,7 +142,9 @@ class GridPlan:
         if (whole[0] < 0).any() or (whole[0] >= self.layout.sizes).any():
             raise ValueError(f"last_states must be below {self.layout.sizes}, not {lasts!r}")
         if (whole[1] < 1).any():
-            raise ValueError(f"ages count the steps since each arm was seen, from 1 on; not {raw!r}")
+            raise ValueError(
+                f"ages count the steps since each arm was seen, from 1 on; not {raw!r}"
+            )
         return whole[0], whole[1]
 
     def simulate(self, **options: int) -> SimulatedGain:
@@ -215,7 +217,8 @@ def _spread(arms: Sequence[Arm], ages: Ages) -> list[Sequence[Sequence[int]]]:
         raise ValueError(f"ages must have one entry per arm ({len(arms)}), not {len(ages)}")
     parts: list[Sequence[Sequence[int]]] = []
     for arm, part in zip(arms, ages, strict=True):
-        parts.append(first_ages(arm, part) if isinstance(part, int | np.integer) else part)
+        whole = isinstance(part, int | np.integer)
+        parts.append(first_ages(arm, int(part)) if whole else list(part))  # type: ignore[call-overload]
     return parts
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from time import perf_counter
 
-from restive.bandit import Bandit
-from restive.errors import TooLargeError
+from restive.base.errors import TooLargeError
+from restive.base.machine import memory_allowed
 from restive.many.grid import Ages, GridPlan, Progress, plan_grid
 from restive.many.grid_refinement import refined_ages
 from restive.many.grid_value import simulate_gain
-from restive.planning import memory_allowed
+from restive.model.bandit import Bandit
 
 __all__ = ["grid_improvements"]
 

@@ -17,11 +17,11 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from restive._iteration import share_out, thread_count
 from restive._kernels import grid as kernel
+from restive.base.machine import share_out, thread_count
 from restive.many.grid_layout import Layout, joint_rewards, time_tables
 
-__all__ = ["GridIteration", "Solved", "solve_grid", "solve_bytes"]
+__all__ = ["GridIteration", "Solved", "solve_bytes", "solve_grid"]
 
 Floats = NDArray[np.float64]
 

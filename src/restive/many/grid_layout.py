@@ -199,9 +199,9 @@ def _cut(outer: tuple[int, ...], row: int, fresh: tuple[int, ...]) -> int:
 
 
 def _product(laws: Sequence[Floats]) -> Floats:
-    joint = np.ones((1, 1))
+    joint: Floats = np.ones((1, 1))
     for law in laws:
-        joint = np.kron(joint, law)
+        joint = np.asarray(np.kron(joint, law), dtype=np.float64)
     return joint
 
 

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from restive import chains
-from restive.bandit import Arm
 from restive.many.grid_cells import cheapest_cell
+from restive.model import chains
+from restive.model.bandit import Arm
 
 __all__ = ["ArmGrid", "Places", "first_ages"]
 
@@ -146,7 +146,7 @@ class ArmGrid:
             costs = costs + (self.points @ rewards) ** 2
             rewards = step @ rewards
             step = step @ step
-        return costs
+        return np.asarray(costs)
 
 
 def first_ages(arm: Arm, count: int) -> tuple[tuple[int, ...], ...]:

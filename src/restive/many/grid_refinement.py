@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from restive import chains
 from restive.many.grid_points import ArmGrid
+from restive.model import chains
 
 if TYPE_CHECKING:
     from restive.many.grid import GridPlan

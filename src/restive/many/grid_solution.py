@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Bandit
 from restive.many.grid_iteration import GridIteration, Solved, solve_grid
 from restive.many.grid_layout import Layout
 from restive.many.grid_points import ArmGrid
-from restive.representation import Representation
+from restive.mdp.representation import Representation
+from restive.model.bandit import Bandit
 
 __all__ = ["Answer", "carry_over", "solution_of"]
 
@@ -47,7 +47,8 @@ def solution_of(
         prices = np.array([rest * (pulls - len(part)) for part in layout.sets])
     values, gain, depths = _begin(layout, start, depth)
     orbits = _orbits(layout)
-    count, sweeps, solved = int(orbits.max()) + 1, 0, []
+    count, sweeps = int(orbits.max()) + 1, 0
+    solved: list[Solved] = []
     for step in depths:
         iteration = GridIteration(layout, step, prices)
         last = step == depth

@@ -82,7 +82,7 @@ def simulate_gain(
 
 
 def scores_of(plan: GridPlan, score: list[Floats]) -> Floats:
-    """Scores by (arm, last state, slot) from tables (S, ages) of each arm, their last age for ever."""
+    """Scores by (arm, last state, slot) from each arm's table (S, ages), the last age for ever."""
     from restive.many.grid_board import _slots
 
     board = plan.board
@@ -131,8 +131,9 @@ class _Play:
             now = min(steps, STEPS_PER_CALL)
             rows = now // every if every else 0
             visits = np.zeros((rows, 1 + 2 * len(self.plan.arms)), dtype=np.int64)
-            grid_play.play(self.board, self.chains, self.scores, pulls,
-                           random.random((now, max(1, pulls))), *state, visits, every, totals)  # fmt: skip
+            chances = random.random((now, max(1, pulls)))
+            grid_play.play(self.board, self.chains, self.scores, pulls, chances, *state, visits,
+                           every, totals)  # fmt: skip
             seen.append(visits)
             steps -= now
         width = 1 + 2 * len(self.plan.arms)

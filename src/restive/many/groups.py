@@ -12,11 +12,12 @@ from time import perf_counter
 
 import numpy as np
 
-from restive.bandit import Bandit
-from restive.errors import TooLargeError
+from restive.base.errors import TooLargeError
 from restive.many.blocks import BlockBounds, BlockPlanner, ExactBlocks, OutOfTimeError
 from restive.many.lagrangian import LagrangianBound, lagrangian_bound
-from restive.planning import Plan, check_tolerance
+from restive.model.bandit import Bandit
+from restive.planning import Plan
+from restive.planning.size import check_tolerance
 
 __all__ = ["GroupedInterval", "grouped_improvements"]
 
@@ -68,7 +69,7 @@ def grouped_improvements(
     plan_block = planner or ExactBlocks(memory, deadline)
     bound = lagrangian_bound(bandit.arms, pulls)
     order = _by_demand(bandit, bound)
-    groups = [(j,) for j in order[:pulls]]
+    groups: list[tuple[int, ...]] = [(j,) for j in order[:pulls]]
     earned = [_plan(bandit, plan_block, group, 0.1 * tolerance / pulls) for group in groups]
     interval = GroupedInterval(
         -np.inf, bound.upper, pulls, tuple(groups), bound.price, tolerance, 0.0

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from restive.bandit import Arm
 from restive.many.single_arm import PricedArm, price_arm
+from restive.model.bandit import Arm
 
 __all__ = ["LagrangianBound", "Priced", "lagrangian_bound", "minimise", "two_state_bound"]
 
@@ -120,10 +120,12 @@ def two_state_bound(
     sums, each = np.zeros((blocks, 3)), np.empty((size, 3))
     workers = ThreadPoolExecutor(threads or _threads(), thread_name_prefix="restive")
 
+    work: Callable[..., None] = kernel.price_chunks
+
     def run(price: float, out: Floats) -> Priced:
         jobs = [
             workers.submit(
-                kernel.price_chunks, *columns, many, price, CHUNK, first,
+                work, *columns, many, price, CHUNK, first,
                 min(first + CALL, blocks), sums, out,
             )
             for first in range(0, blocks, CALL)
@@ -223,6 +225,6 @@ def _columns(
 
 
 def _threads() -> int:
-    from restive._iteration import thread_count
+    from restive.base.machine import thread_count
 
     return thread_count()

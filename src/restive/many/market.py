@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Arm
 from restive.many.single_arm import PricedArm, price_arm
+from restive.model.bandit import Arm
 
 __all__ = ["Market"]
 

@@ -19,7 +19,7 @@ from scipy.optimize import minimize_scalar
 from restive.many.pair_budgets import Budgets, Payoffs, constant_budgets, payoffs
 from restive.many.pair_tables import Family, Side
 
-__all__ = ["Certified", "at_price", "certify", "lagrangian", "share_out"]
+__all__ = ["Certified", "at_price", "certify", "lagrangian", "over_kinds"]
 
 Floats = NDArray[np.float64]
 Kind = tuple[int, int]
@@ -41,7 +41,7 @@ class Certified:
     values: dict[Kind, Floats]
 
 
-def share_out(family: Family, work: Callable[[Kind], T], kinds: Iterable[Kind]) -> list[T]:
+def over_kinds(family: Family, work: Callable[[Kind], T], kinds: Iterable[Kind]) -> list[T]:
     """Results of ``work`` for all kinds in their order; on threads where that pays."""
     if family.n_states < THREADS_FROM_STATES or len(family.kinds) == 1:
         return [work(kind) for kind in kinds]
@@ -65,7 +65,7 @@ def certify(
     def work(kind: Kind) -> tuple[float, Floats]:
         return _bound(family, paid, kind, start[kind], width, deadline)
 
-    for kind, (high, h) in zip(family.kinds, share_out(family, work, family.kinds), strict=True):
+    for kind, (high, h) in zip(family.kinds, over_kinds(family, work, family.kinds), strict=True):
         upper += family.weight(*kind) * high
         values[kind] = h
     return Certified(float(upper + _rounding(family, paid, values)), budgets, values)

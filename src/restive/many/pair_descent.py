@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from restive.many.pair_budgets import Budgets, Payoffs, gradient, payoffs
-from restive.many.pair_certificate import STEP, SWEEPS, Kind, share_out
+from restive.many.pair_certificate import STEP, SWEEPS, Kind, over_kinds
 from restive.many.pair_tables import Family
 
 __all__ = ["Descent"]
@@ -74,7 +74,7 @@ class Descent:
         def work(kind: Kind) -> tuple[float, list[Floats]]:
             return self._gain(kind, paid, temperature)
 
-        results = share_out(family, work, family.kinds)
+        results = over_kinds(family, work, family.kinds)
         for (c, d), (gain, parts) in zip(family.kinds, results, strict=True):
             weight = family.weight(c, d)
             total += weight * gain

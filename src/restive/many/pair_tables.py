@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from restive import chains
-from restive.bandit import Arm
+from restive.model import chains
+from restive.model.bandit import Arm
 
 __all__ = ["Family", "Side", "family_of"]
 

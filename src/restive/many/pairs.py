@@ -10,13 +10,13 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Arm
-from restive.errors import Fault, ProblemError, TooLargeError
+from restive.base.errors import Fault, ProblemError, TooLargeError
 from restive.many.pair_budgets import Budgets, read_at
 from restive.many.pair_certificate import Certified, Kind, at_price, certify, lagrangian
 from restive.many.pair_descent import Descent
 from restive.many.pair_program import best_budgets
 from restive.many.pair_tables import Family, family_of
+from restive.model.bandit import Arm
 
 __all__ = ["PairBound", "pair_bound", "pair_improvements"]
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from restive import chains
-from restive.bandit import Arm
 from restive.many.index_tables import IndexTable
 from restive.many.population import Population, start_rows
+from restive.model import chains
+from restive.model.bandit import Arm
 
 __all__ = [
     "IndexPolicy",
@@ -177,7 +177,7 @@ def _table(arm: Arm, values: Floats) -> IndexTable:
 
 def whittle(population: Population, indices: Callable[[Arm], Floats] | None = None) -> IndexPolicy:
     """Pull the arms of largest Whittle index."""
-    from restive.indices import whittle_indices
+    from restive.planning.indices import whittle_indices
 
     return index_policy("whittle", population, indices or whittle_indices)
 
@@ -196,7 +196,7 @@ def lagrangian(
 
 
 def _advantages(arm: Arm, price: float) -> Floats:
-    from restive.indices import rest_advantage
+    from restive.planning.indices import rest_advantage
 
     return -rest_advantage(arm, price)
 

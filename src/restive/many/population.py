@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from restive import chains
-from restive.bandit import Arm
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
+from restive.model import chains
+from restive.model.bandit import Arm
 
 if TYPE_CHECKING:
     from restive._kernels.unseen_chains import Laws

@@ -14,13 +14,14 @@ from time import perf_counter
 
 import numpy as np
 
-from restive.bandit import Arm, Bandit
-from restive.errors import TooLargeError
+from restive.base.errors import TooLargeError
 from restive.many.blocks import BlockBounds, BlockPlanner, ExactBlocks, OutOfTimeError
 from restive.many.envelope import Envelope, Known
 from restive.many.lagrangian import Priced, lagrangian_bound, minimise
 from restive.many.market import Market
-from restive.planning import Plan, check_tolerance
+from restive.model.bandit import Arm, Bandit
+from restive.planning import Plan
+from restive.planning.size import check_tolerance
 
 __all__ = ["PricedInterval", "improvements", "price_out"]
 

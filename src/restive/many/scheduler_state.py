@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
 
 if TYPE_CHECKING:
     from restive._kernels.schedule import Arms, Scratch, Tables

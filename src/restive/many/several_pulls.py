@@ -18,11 +18,12 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from restive import chains
-from restive.bandit import Arm, Bandit
-from restive.errors import TooLargeError
-from restive.planning import caps_for_error, check_tolerance, memory_allowed
-from restive.representation import Representation
+from restive.base.errors import TooLargeError
+from restive.base.machine import memory_allowed
+from restive.mdp.representation import Representation
+from restive.model import chains
+from restive.model.bandit import Arm, Bandit
+from restive.planning.size import caps_for_error, check_tolerance
 
 __all__ = ["PullsPlan", "plan_pulls"]
 
@@ -232,8 +233,8 @@ class PullsProcess:
                 gains = 0.5 * (lower + upper)
                 if float((upper - lower).max()) <= accuracy:
                     break
-            values = [old + DAMPING * (new - old - gains[orbit])
-                      for old, new, orbit in zip(values, fresh, self.orbits, strict=True)]  # fmt: skip
+            parts = zip(values, fresh, self.orbits, strict=True)
+            values = [old + DAMPING * (new - old - gains[orbit]) for old, new, orbit in parts]
         return values, sweep
 
     def certificate(self, values: Blocks) -> tuple[Floats, Floats]:
@@ -296,4 +297,4 @@ class PullsProcess:
 def _older(rep: Representation, arm: int) -> Ints:
     """Index (last state, stored age) one step later, for every index; flat."""
     ages = np.array([rep.stored_age(arm, n + 1) for n in range(1, rep.n_ages[arm] + 1)]) - 1
-    return (np.arange(rep.sizes[arm])[:, None] * rep.n_ages[arm] + ages).ravel()
+    return np.asarray(np.arange(rep.sizes[arm])[:, None] * rep.n_ages[arm] + ages).ravel()

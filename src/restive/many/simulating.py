@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Arm
-from restive.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError
 from restive.many.index_tables import pack_tables
 from restive.many.policies import IndexPolicy, Policy, StayPolicy
 from restive.many.population import Population
 from restive.many.scheduler_state import new_arms, new_scratch, young_most
+from restive.model.bandit import Arm
 
 if TYPE_CHECKING:
     from restive._kernels.schedule import Tables
@@ -237,7 +237,7 @@ def _play_all(
     players: Iterator[Callable[[], Steps]], steps: int, deadline: float, threads: int | None
 ) -> None:
     """Play every run to its end or to the deadline, a few at a time; Ctrl-C ends them soon."""
-    from restive._iteration import thread_count
+    from restive.base.machine import thread_count
 
     stop = Event()
 

@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Arm
 from restive.many.waits import WaitTable, wait_table
+from restive.model.bandit import Arm
 
 __all__ = ["PricedArm", "price_arm"]
 

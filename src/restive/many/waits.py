@@ -9,8 +9,8 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from restive import chains
-from restive.bandit import Arm
+from restive.model import chains
+from restive.model.bandit import Arm
 
 __all__ = ["WaitTable", "wait_table"]
 

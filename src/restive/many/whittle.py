@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.bandit import Arm
 from restive.many.waits import WaitTable, wait_table
+from restive.model.bandit import Arm
 
 __all__ = ["WhittleTable", "Witness", "whittle_table"]
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from restive._kernels import anderson, arrays, lookup, sweeps
+from restive.base.machine import THREADS_FROM_PAIRS, share_out
 from restive.mdp.layout import fill_ghosts, longest_first
 from restive.mdp.representation import Representation
 from restive.mdp.spelled import DAMPING, PERIODIC_DAMPING
@@ -18,38 +16,6 @@ from restive.mdp.structured import Parameters, StructuredMDP
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-THREADS_FROM_PAIRS = 2_000_000  # smaller sweeps are over before threads have woken up
-
-
-def share_out(pairs: int, work: Callable[..., None], *arguments: object) -> None:
-    """Call ``work(*arguments, first, stride)`` so that all parts get done, on threads if it pays.
-
-    The kernels release the interpreter lock, so ordinary threads do: they need no runtime of
-    their own, sleep when idle, and leave the machine usable for others.
-    """
-    threads = thread_count() if pairs >= THREADS_FROM_PAIRS else 1
-    if threads == 1:
-        work(*arguments, 0, 1)
-        return
-    pool = _pool(threads)
-    for future in [pool.submit(work, *arguments, k, threads) for k in range(threads)]:
-        future.result()
-
-
-def thread_count() -> int:
-    """Threads to use: RESTIVE_THREADS, or as many as there are cores for this process."""
-    asked = os.environ.get("RESTIVE_THREADS", "")
-    if asked.isdigit() and int(asked) > 0:
-        return int(asked)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-@lru_cache(maxsize=1)
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="restive")
 
 
 def aligned_zeros(count: int) -> Floats:

@@ -190,7 +190,7 @@ def _reach(
 ) -> tuple[Floats, Ints]:
     # here and not above, so that importing this module does not import numba
     from restive._kernels import hitting
-    from restive.mdp.iteration import share_out
+    from restive.base.machine import share_out
 
     bounds, hardest = np.zeros((len(targets), 2)), np.zeros(len(targets), dtype=np.int64)
     work = 100 * len(targets) * problem[0].size

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from restive.base.machine import memory_allowed
 from restive.mdp.representation import Representation
 from restive.model.bandit import Bandit, require_one_pull
 from restive.planning.policy_chain import Rule, Value, value_of
 from restive.planning.result import Plan
-from restive.planning.size import caps_for_error, check_tolerance, memory_allowed
+from restive.planning.size import caps_for_error, check_tolerance
 from restive.policies.policy import Always, Function, FunctionPolicy, InTurn, Policy
 from restive.policies.tables import IndexPolicy, reward_tables
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.base.errors import TooLargeError
+from restive.base.machine import memory_allowed
 from restive.mdp.certificate import Certificate, bandit_parameters, certificate
 from restive.mdp.representation import Representation
 from restive.mdp.solver import refine, solve
@@ -25,13 +26,12 @@ from restive.planning.size import (
     fitting_words,
     is_small,
     largest_fitting,
-    memory_allowed,
     peak,
     refuse_if_hopeless,
     too_large,
 )
 
-__all__ = ["memory_allowed", "plan"]
+__all__ = ["plan"]
 
 Floats = NDArray[np.float64]
 Caps = int | Sequence[int] | None

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from restive.base.errors import Fault, ProblemError, TooLargeError
+from restive.base.machine import memory_allowed
 from restive.mdp.representation import Representation
 from restive.model.bandit import Bandit, require_one_pull
 
 __all__ = [
     "FIRST_ERROR", "Forecast", "caps_for_error", "check_tolerance", "fitting_words", "forecast",
-    "is_small", "largest_fitting", "memory_allowed", "peak", "refuse_if_hopeless", "too_large",
+    "is_small", "largest_fitting", "peak", "refuse_if_hopeless", "too_large",
 ]  # fmt: skip
 
 FIRST_ERROR = 0.1  # L1 error of the rows beyond the cap on the coarsest level
@@ -118,15 +118,6 @@ def check_tolerance(tolerance: float) -> None:
         remedy = "Give a number from 1e-12 to below 1, such as 1e-6."
         fault = Fault("tolerance", "not an accuracy", f"{tolerance!r}", remedy)
         raise ProblemError([fault])
-
-
-def memory_allowed(memory: int | None) -> int:
-    if memory is not None:
-        return int(memory)
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    except (AttributeError, ValueError, OSError):
-        return 4 << 30
 
 
 def peak(rep: Representation) -> int:

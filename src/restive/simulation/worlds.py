@@ -54,7 +54,7 @@ class BanditWorld:
 
     def stream(self, horizon: int, size: int = BLOCK) -> Iterator[Block]:
         """As ``blocks``, but what was yielded is overwritten: long runs allocate nothing."""
-        from restive.mdp.iteration import thread_count
+        from restive.base.machine import thread_count
 
         key, entropy = self._seeds.spawn_key, self._seeds.entropy
         walks = [

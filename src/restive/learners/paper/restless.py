@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from restive.base.errors import TooLargeError
+from restive.base.machine import memory_allowed
 from restive.learners.declaration import declare
 from restive.learners.episodes import EpisodicLearner
 from restive.learners.paper.inputs import MIXING_TIMES, Inputs, unknown_options
@@ -16,7 +17,6 @@ from restive.learners.replanning import ValuePlanner
 from restive.learners.storage import Snapshot
 from restive.mdp.representation import Representation
 from restive.model.bandit import Bandit
-from restive.planning.exact import memory_allowed
 from restive.policies.greedy import GreedyPolicy
 
 __all__ = [
