@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from naive_single_arm import best_gain_of_several
-from restive.many import blocks
+from restive.many import blocks, pricing
 from restive.many.blocks import BlockBounds, ExactBlocks
 from restive.many.envelope import Envelope, Known
 from restive.many.groups import grouped_improvements
@@ -103,6 +103,23 @@ def test_more_time_never_hurts_and_none_gives_the_lagrangian_bound():
     small = price_out(bandit, 1e-5, memory=200_000)
     assert none.lower <= small.lower
     assert small.upper <= none.upper
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_of_a_block_carry_over_to_the_block_with_one_more_arm(seed):
+    bandit = random_channels(4, seed, 0.1, 0.25)
+    search = pricing._Search(bandit, 1e-4, ExactBlocks(), 0.0, np.inf)
+    search.grow()
+    search.alone()
+    list(search.at_prices(0.3))
+    solved = ExactBlocks()([bandit.arms[j] for j in search.block], 0.3, 1e-6, None)
+    search.known.append(Known(0.3, solved.lower, solved.upper))  # where every arm wants pulls
+    search.grow()
+    arms = [bandit.arms[j] for j in search.block]
+    for known in search.known:
+        exact = plan(beside(arms, known.price), 1e-4)
+        assert known.lower <= exact.gain_upper
+        assert known.upper >= exact.gain_lower
 
 
 def test_progress_sees_every_interval():

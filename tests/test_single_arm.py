@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 import naive_single_arm as naive
+from restive._kernels.two_state import price_one
+from restive.many import waits
 from restive.many.lagrangian import lagrangian_bound, two_state_bound
 from restive.many.single_arm import price_arm
 from restive.many.waits import wait_table
@@ -77,6 +79,20 @@ def test_bounds_of_slow_arms_hold_between_ages_that_are_stored():
     assert price.upper - price.lower < 1e-7
     closed = two_state_bound([1e-5], [1 - 3e-5], 0.0, 1.0, 1)
     assert price_arm(slow, closed.price).upper + closed.price >= closed.upper - 1e-9
+
+
+def test_a_wait_between_two_stored_ages_is_covered(monkeypatch):
+    for name, value in (("SPREAD", 16), ("FEWEST", 64), ("MOST", 64)):
+        monkeypatch.setattr(waits, name, value)
+    waits._cached.cache_clear()
+    out = np.zeros(5)
+    for price in np.linspace(0.1, 0.7, 40):
+        priced = price_arm(two_state(1e-3, 1 - 2e-3), float(price))
+        price_one(1e-3, 2e-3, 0.0, 1.0, float(price), out)
+        assert priced.lower <= out[1]
+        assert out[0] <= priced.upper
+        assert priced.upper - priced.lower < 0.02
+    waits._cached.cache_clear()
 
 
 def test_nearly_reducible_arms_say_how_little_rounding_leaves():
@@ -247,8 +263,6 @@ def test_many_two_state_arms_have_the_bound_of_the_general_engine():
         assert fast.upper == pytest.approx(general.upper, abs=1e-8)
     prices = {fast.price, 0.2, 0.5}
     for price in prices:
-        from restive._kernels.two_state import price_one
-
         for row, arm in zip(zip(*columns, strict=True), arms, strict=True):
             out = np.zeros(5)
             price_one(row[0], 1 - row[1], row[2], row[3], price, out)

@@ -94,6 +94,9 @@ class ExactBlocks:
     def seconds(self, arms: Sequence[Arm], price: float | None, accuracy: float) -> float:
         bandit = _bandit(arms, price)
         errors = [min(error, PROBABLE) for error in self._expected(bandit, accuracy)]
+        return self._level(bandit, errors)
+
+    def _level(self, bandit: Bandit, errors: Sequence[float]) -> float:
         rep = Representation.of(bandit, _caps(bandit, errors))
         if PEAK * rep.n_bytes > self.memory:
             return float(np.inf)
@@ -136,6 +139,8 @@ class ExactBlocks:
             finer = _refined(bandit, rep, solution, errors, accuracy)
             if finer == errors and within <= SOLVER_SHARE * accuracy:
                 finer = [0.3 * error for error in errors]
+            if perf_counter() + self._level(bandit, finer) > self.deadline:
+                break  # what there is holds too
             rough = 0.0 if finer == errors else 0.02 * min(finer)
             errors = finer
         took = perf_counter() - began

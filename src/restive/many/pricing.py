@@ -20,7 +20,7 @@ from restive.many.envelope import Envelope, Known
 from restive.many.lagrangian import Priced, lagrangian_bound, minimise
 from restive.many.market import Market
 from restive.model.bandit import Arm, Bandit
-from restive.planning import Plan
+from restive.planning import Plan, plan
 from restive.planning.size import check_tolerance
 
 __all__ = ["PricedInterval", "improvements", "price_out"]
@@ -135,14 +135,15 @@ class _Search:
         self.market = Market(self.arms)
         bound = lagrangian_bound(self.arms)
         best = bandit.best_arm
-        alone = planner([self.arms[best]], None, LAST_SHARE * tolerance, None)
-        self.own = alone
+        # alone an arm is always of age 1, so no more ages are needed
+        alone = plan(Bandit([self.arms[best]]), max(LAST_SHARE * tolerance, 1e-12), caps=2)
+        self.own = BlockBounds(alone.gain_lower, alone.gain_upper, None, alone)
         self.block: tuple[int, ...] = ()
         self.known: list[Known] = []
         self.state: object = None  # of the latest plan with a price
         self.interval = PricedInterval(
-            alone.lower, min(bound.upper, 1.0), (), (best,), bound.price,
-            float(bound.gains.sum()), tolerance, perf_counter() - began, alone.plan,
+            alone.gain_lower, min(bound.upper, 1.0), (), (best,), bound.price,
+            float(bound.gains.sum()), tolerance, perf_counter() - began, alone,
         )  # fmt: skip
 
     @property
