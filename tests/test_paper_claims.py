@@ -16,8 +16,8 @@ from restive.learners.paper.rules import Optimism
 from restive.model.bandit import Arm, Bandit
 from restive.paper import audits, criteria, runs
 from restive.paper.catalogue import CLAIMS, chosen
-from restive.paper.claim import Scale
-from restive.paper.claims import (
+from restive.paper.claim import (
+    Scale,
     colored,
     diameters,
     examples,
@@ -301,7 +301,7 @@ def test_random_bandits_for_diameters_have_arms_of_two_states_or_more():
 
 
 def test_every_claim_is_listed_once():
-    from restive.paper.claims import appendix
+    from restive.paper.claim import appendix
 
     modules = (appendix, colored, diameters, examples, index_policies, mixing, rates, remarks,
                special)  # fmt: skip

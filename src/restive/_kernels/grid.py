@@ -175,7 +175,7 @@ def switch(entries, block, laws, k, b, outcome, digit, source, target, slab, spa
                     for r in range(uint64(length)):
                         spare[r] += total * laws[uint64(arm), uint64(k), uint64(s), r]
             larger_of(target, source, spare, to, length)
-        elif count == 2:
+        elif count == 2:  # the common case, in one pass
             x = chance(fresh, n_fresh, results, laws, k, b, 0, digit)
             y = chance(fresh, n_fresh, results, laws, k, b, 1, digit)
             larger_of_two(target, source, to, x, entries, at, y, entries, at + step, run)

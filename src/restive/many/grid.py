@@ -29,7 +29,7 @@ __all__ = ["GridPlan", "plan_grid"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Ages = int | Sequence[int] | Sequence[Sequence[Sequence[int]]]
+Ages = int | Sequence[int | Sequence[Sequence[int]]]
 Progress = Callable[[int, float, float], None]  # (sweeps, lower, upper of the grid process)
 
 
@@ -211,15 +211,14 @@ def plan_grid(
 
 def _spread(arms: Sequence[Arm], ages: Ages) -> list[Sequence[Sequence[int]]]:
     """Ages by arm and last state."""
-    if isinstance(ages, int | np.integer):
-        return [first_ages(arm, int(ages)) for arm in arms]
+    if isinstance(ages, int):
+        return [first_ages(arm, ages) for arm in arms]
     if len(ages) != len(arms):
         raise ValueError(f"ages must have one entry per arm ({len(arms)}), not {len(ages)}")
-    parts: list[Sequence[Sequence[int]]] = []
-    for arm, part in zip(arms, ages, strict=True):
-        whole = isinstance(part, int | np.integer)
-        parts.append(first_ages(arm, int(part)) if whole else list(part))  # type: ignore[call-overload]
-    return parts
+    return [
+        first_ages(arm, part) if isinstance(part, int) else part
+        for arm, part in zip(arms, ages, strict=True)
+    ]
 
 
 def _check_pulls(count: int, pulls: int, rest: float | None) -> None:

@@ -15,7 +15,7 @@ from restive.model import chains
 if TYPE_CHECKING:
     from restive._kernels.grid_play import Board
 
-__all__ = ["board_of", "slot_ages"]
+__all__ = ["board_of", "slot_ages", "slots_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -39,7 +39,7 @@ def slot_ages(grid: ArmGrid) -> tuple[int, Ints]:
     return dense, np.array(starts, dtype=np.int64)
 
 
-def _slots(grid: ArmGrid) -> Ints:
+def slots_of(grid: ArmGrid) -> Ints:
     """The age that each slot stands for."""
     dense, starts = slot_ages(grid)
     later = (starts[:, None] + np.arange(grid.arm.period)).ravel()
@@ -63,7 +63,7 @@ def board_of(layout: Layout, values: Floats, prices: Floats) -> Board:
     from restive._kernels.grid_play import Board
 
     grids, count = layout.grids, len(layout.grids)
-    slots = [_slots(grid) for grid in grids]
+    slots = [slots_of(grid) for grid in grids]
     most, states = max(len(part) for part in slots), max(layout.sizes)
     laws = np.zeros((count, states, most, states))
     places = np.zeros((count, states, most, max(2, states)), dtype=np.int64)

@@ -26,8 +26,7 @@ def cheapest_cell(points: Floats, costs: Floats, belief: Floats) -> Ints:
     """
     from scipy.linalg import qr
 
-    _, upper, _ = qr(points.T, pivoting=True, mode="economic")
-    sizes = np.abs(np.diag(upper))
+    sizes = np.abs(np.diag(qr(points.T, pivoting=True, mode="r")[0]))
     rank = int((sizes > RANK * sizes[0]).sum())
     frame = np.linalg.svd(points, full_matrices=False)[2][:rank]  # where the points differ
     columns, mean = points @ frame.T, frame @ belief

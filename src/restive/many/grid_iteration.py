@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 DAMPING = 0.95  # step towards the backup; below 1, or periodic policies make values swing
 MEMORY = 6  # sweeps that an extrapolation looks back on
 CELLS_PER_CALL = 100_000_000  # backups between two chances to be interrupted
+PLAIN = 3  # plain sweeps at first; differences of far-off values mislead extrapolation
 WORSE = 3.0  # an extrapolation that widens the bounds by this much is taken back
 PROBE = 1e-4  # change of the gain by which the length of stays is measured
 
@@ -54,7 +55,8 @@ class GridIteration:
     def sweep(self, values: Floats, gain: float) -> Floats:
         """T_g of the values."""
         target = np.empty_like(values)
-        order = sorted(range(len(self.blocks)), key=lambda b: -prod_shape(self.layout, b))
+        begin = self.layout.begin
+        order = sorted(range(len(self.blocks)), key=lambda b: begin[b] - begin[b + 1])
         share_out(self.work, self._some, order, values, target, float(gain))
         self.sweeps += 1
         return target
@@ -128,10 +130,6 @@ class GridIteration:
         return out.reshape(*shape[:axis], size, *shape[axis + 1 :])
 
 
-def prod_shape(layout: Layout, number: int) -> int:
-    return layout.begin[number + 1] - layout.begin[number]
-
-
 @dataclass(frozen=True, eq=False)
 class Solved:
     """Bounds of the grid process' gain, and its values up to a constant."""
@@ -171,6 +169,7 @@ def solve_grid(
     lower, upper = -np.inf, np.inf
     best, narrowest = (values, gain), np.inf
     converged = False
+    plain = patience = PLAIN  # sweeps before extrapolation is tried, more after each failure
     for count in range(most):
         target = iteration.sweep(search.values, search.gain)
         change = target - search.values
@@ -187,11 +186,13 @@ def solve_grid(
             break
         if count in (4, 16) or count % 50 == 49:
             stay = _stay_length(iteration, *best)
-        if high - low > WORSE * narrowest and count > 2:
+        if high - low > WORSE * narrowest and plain <= 0:
             search = _Search(best[0], float(np.clip(best[1], lower, upper)))
+            plain = patience = 2 * patience
             continue
         middle = 0.5 * (low + high)
-        search.advance(_within(change - middle, part), middle / stay, (lower, upper))
+        plain -= 1
+        search.advance(_within(change - middle, part), middle / stay, (lower, upper), plain <= 0)
     return Solved(lower, upper, best[1], best[0], iteration.sweeps, converged)
 
 
@@ -215,11 +216,15 @@ class _Search:
         self.changes: list[tuple[Floats, float]] = []
         self.gram = np.zeros((0, 0))
 
-    def advance(self, change: Floats, drift: float, limits: tuple[float, float]) -> None:
+    def advance(
+        self, change: Floats, drift: float, limits: tuple[float, float], extrapolate: bool
+    ) -> None:
         """The next point, from the change of the values and of the gain at this one."""
         self.points = [*self.points, (self.values, self.gain)][-MEMORY:]
         self.changes = [*self.changes, (change, drift)][-MEMORY:]
         shares = self._shares()
+        if not extrapolate:
+            shares = np.eye(len(shares))[-1]
         values, gain = np.zeros_like(change), 0.0
         for share, point, step in zip(shares, self.points, self.changes, strict=True):
             values += share * point[0]

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from restive._kernels.grid import Block, Tables
 from restive.many.grid_points import ArmGrid
 
-__all__ = ["Layout", "pull_sets"]
+if TYPE_CHECKING:
+    from restive._kernels.grid import Block, Tables
+
+__all__ = ["Layout", "joint_rewards", "pull_sets", "time_tables"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -88,6 +91,8 @@ class Layout:
 
     def kernel_block(self, number: int) -> Block:
         """The block as the compiled sweep wants it."""
+        from restive._kernels.grid import Block
+
         now = self.sets[number]
         others = self.others(now)
         nexts = [then for then in self.sets if then != now]
@@ -162,6 +167,8 @@ class _Entry:
 
 def time_tables(grids: Sequence[ArmGrid], depth: int) -> tuple[Tables, Floats]:
     """Where every grid point is 0, ..., ``depth`` steps later; and each arm's largest error."""
+    from restive._kernels.grid import Tables
+
     sizes = [grid.arm.n_states for grid in grids]
     points, states = max(grid.size for grid in grids), max(sizes)
     shape = (len(grids), depth + 1, points, max(2, states))

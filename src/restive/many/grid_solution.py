@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from restive.many.grid_iteration import GridIteration, Solved, solve_grid
 from restive.many.grid_layout import Layout
-from restive.many.grid_points import ArmGrid
+from restive.many.grid_points import ArmGrid, first_ages
 from restive.mdp.representation import Representation
-from restive.model.bandit import Bandit
+from restive.model.bandit import Arm, Bandit
 
 __all__ = ["Answer", "carry_over", "solution_of"]
 
@@ -23,6 +23,11 @@ Progress = Callable[[int, float, float], None]
 
 FIRST_DEPTHS = (1, 4, 16)  # a cold start is led from short stays to long ones
 LOOSE = 20.0  # on the way there the tolerance is this much larger
+HURRIED_RATE = 0.25  # slow arms are first solved so fast that some state is left at this rate
+HURRIED_DEPTH = 8
+HURRIED_AGES = 4
+SLOWER = 3.0  # from one speed to the next
+LEAST_SPEED = 2.0  # the last step is the arms' own speed
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +50,8 @@ def solution_of(
     prices = np.zeros(len(layout.sets))
     if rest is not None:
         prices = np.array([rest * (pulls - len(part)) for part in layout.sets])
+    if start is None:
+        start = _from_hurried(layout, prices, tolerance, deadline)
     values, gain, depths = _begin(layout, start, depth)
     orbits = _orbits(layout)
     count, sweeps = int(orbits.max()) + 1, 0
@@ -76,11 +83,46 @@ def solution_of(
 def _begin(layout: Layout, start: Start | None, depth: int) -> tuple[Floats, float, list[int]]:
     """Values, gain and the depths to go through."""
     if start is not None and start[0].sets == layout.sets:
-        values = carry_over(start[0], start[1], layout)
-        return values, start[2], [depth]
+        return carry_over(start[0], start[1], layout), start[2], [depth]
     size = len(layout.sets[0])
     gain = sum(sorted((grid.arm.gain for grid in layout.grids), reverse=True)[:size])
     return np.zeros(layout.n_states), gain, [d for d in FIRST_DEPTHS if d < depth] + [depth]
+
+
+def _from_hurried(
+    layout: Layout, prices: Floats, tolerance: float, deadline: float
+) -> Start | None:
+    """Values from the same arms made faster, I + c (P - I), c falling step by step towards 1.
+
+    Values of slow arms grow with the time that these take to change. Sweeps would have to build
+    them up step by step; those of arms c times as fast, times c, are nearly there.
+    """
+    leave = max(float((1 - np.diag(grid.arm.transitions)).max()) for grid in layout.grids)
+    speed = HURRIED_RATE / leave if leave > 0 else 1.0
+    ages = max(len(part) for grid in layout.grids for part in grid.ages)
+    start: Start | None = None
+    while speed >= LEAST_SPEED:
+        quick = _hurried(layout, min(ages, HURRIED_AGES), speed)
+        if start is not None:
+            start = (start[0], SLOWER * start[1], start[2], start[3])
+        values, gain, depths = _begin(quick, start, HURRIED_DEPTH)
+        for depth in depths:
+            iteration = GridIteration(quick, depth, prices)
+            answer = solve_grid(iteration, values, gain, tolerance=LOOSE * tolerance, most=200,
+                                deadline=deadline)  # fmt: skip
+            values, gain = answer.values, answer.gain
+        start = (quick, values - values[0], gain, HURRIED_DEPTH)
+        speed /= SLOWER
+    return None if start is None else (start[0], SLOWER * speed * start[1], start[2], start[3])
+
+
+def _hurried(layout: Layout, ages: int, speed: float) -> Layout:
+    grids = []
+    for grid in layout.grids:
+        eye = np.eye(grid.arm.n_states)
+        arm = Arm(eye + speed * (grid.arm.transitions - eye), grid.arm.rewards)
+        grids.append(ArmGrid(arm, first_ages(arm, ages)))
+    return Layout(tuple(grids), layout.sets)
 
 
 def _most(layout: Layout, pulls: int, rest: float | None) -> float:

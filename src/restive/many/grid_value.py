@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from restive.many.grid import GridPlan
 
-__all__ = ["SimulatedGain", "simulate_gain"]
+__all__ = ["SimulatedGain", "scores_of", "simulate_gain"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -82,13 +82,13 @@ def simulate_gain(
 
 
 def scores_of(plan: GridPlan, score: list[Floats]) -> Floats:
-    """Scores by (arm, last state, slot) from each arm's table (S, ages), the last age for ever."""
-    from restive.many.grid_board import _slots
+    """Scores by (arm, last state, slot) from each arm's table (S, ages); older ages: the last."""
+    from restive.many.grid_board import slots_of
 
     board = plan.board
     table = np.full(board.laws.shape[:3], -np.inf)
     for j, grid in enumerate(plan.layout.grids):
-        ages = np.minimum(_slots(grid), score[j].shape[1]) - 1
+        ages = np.minimum(slots_of(grid), score[j].shape[1]) - 1
         table[j, : grid.arm.n_states, : len(ages)] = score[j][:, ages]
     return table
 
@@ -131,8 +131,8 @@ class _Play:
             now = min(steps, STEPS_PER_CALL)
             rows = now // every if every else 0
             visits = np.zeros((rows, 1 + 2 * len(self.plan.arms)), dtype=np.int64)
-            chances = random.random((now, max(1, pulls)))
-            grid_play.play(self.board, self.chains, self.scores, pulls, chances, *state, visits,
+            draws = random.random((now, max(1, pulls)))
+            grid_play.play(self.board, self.chains, self.scores, pulls, draws, *state, visits,
                            every, totals)  # fmt: skip
             seen.append(visits)
             steps -= now

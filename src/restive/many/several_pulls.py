@@ -233,8 +233,10 @@ class PullsProcess:
                 gains = 0.5 * (lower + upper)
                 if float((upper - lower).max()) <= accuracy:
                     break
-            parts = zip(values, fresh, self.orbits, strict=True)
-            values = [old + DAMPING * (new - old - gains[orbit]) for old, new, orbit in parts]
+            values = [
+                old + DAMPING * (new - old - gains[orbit])
+                for old, new, orbit in zip(values, fresh, self.orbits, strict=True)
+            ]
         return values, sweep
 
     def certificate(self, values: Blocks) -> tuple[Floats, Floats]:
@@ -297,4 +299,4 @@ class PullsProcess:
 def _older(rep: Representation, arm: int) -> Ints:
     """Index (last state, stored age) one step later, for every index; flat."""
     ages = np.array([rep.stored_age(arm, n + 1) for n in range(1, rep.n_ages[arm] + 1)]) - 1
-    return np.asarray(np.arange(rep.sizes[arm])[:, None] * rep.n_ages[arm] + ages).ravel()
+    return np.asarray((np.arange(rep.sizes[arm])[:, None] * rep.n_ages[arm] + ages).ravel())
