@@ -8,6 +8,7 @@ from functools import lru_cache
 from time import perf_counter
 
 from restive.base.errors import TooLargeError
+from restive.base.machine import memory_allowed
 from restive.many.grid import Ages, GridPlan, Progress, plan_grid
 from restive.many.grid_refinement import refined_ages
 from restive.many.grid_value import simulate_gain
