@@ -301,7 +301,7 @@ def test_random_bandits_for_diameters_have_arms_of_two_states_or_more():
 
 
 def test_every_claim_is_listed_once():
-    from restive.paper.claim import appendix
+    from restive.paper.claims import appendix
 
     modules = (appendix, colored, diameters, examples, index_policies, mixing, rates, remarks,
                special)  # fmt: skip

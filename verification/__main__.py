@@ -19,7 +19,9 @@ from verification import (
     calibration,
     experiments,
     learning,
+    many,
     planning,
+    scheduling,
 )
 
 # name of the check -> function; a module's name on the command line stands for all of its checks
@@ -29,6 +31,8 @@ MODULES: dict[str, dict[str, Check]] = {
     "calibration": calibration.CHECKS,
     "bands": bands.CHECKS,
     "experiments": experiments.CHECKS,
+    "many": many.CHECKS,
+    "scheduling": scheduling.CHECKS,
 }
 
 

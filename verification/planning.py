@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from restive.paper.claim.examples import PROBLEMS
 from scipy.stats import norm
 from scipy.stats import t as student
 
 from restive.model.bandit import Arm, Bandit
+from restive.paper.claims.examples import PROBLEMS
 from restive.planning import Plan, plan
 from restive.problems import build
 from verification import ALPHA, ROOT, Check, Finding, Settings, judge
