@@ -167,7 +167,7 @@ class Declaration:
         if bandit.pulls > 1 and not self.several_pulls:
             able = (name for name, entry in LEARNERS.items() if entry.several_pulls)
             remedy = f"Set pulls to 1, or play {', '.join(able)}, which can pull several."
-            message = f"{self.name} cannot choose so many arms at each step"
+            message = f"{self.name} cannot choose so many arms"
             raise ProblemError([Fault("pulls", message, str(bandit.pulls), remedy)])
         self.refuse(bandit)
 
