@@ -12,7 +12,7 @@ import pytest
 from naive_gains import gain_by_policy_iteration
 from naive_grid import NaiveGrid
 from restive.base.errors import TooLargeError
-from restive.many.grid import GridPlan, plan_grid
+from restive.many.grid import GridPlan, forecast_grid, plan_grid
 from restive.many.grid_improvement import grid_improvements
 from restive.many.grid_iteration import GridIteration
 from restive.many.grid_layout import Layout, pull_sets
@@ -253,6 +253,14 @@ def test_numba_is_not_imported_before_it_is_needed():
     )
     seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert seen.stdout.strip() == "False"
+
+
+def test_a_forecast_counts_the_states():
+    arms = [two_state(0.01, 0.02)] * 3
+    size = forecast_grid(arms, pulls=2, ages=3, depth=4)
+    assert size.states == plan_grid(arms, pulls=2, ages=3, depth=4).states == 3 * 4 * 7
+    assert size.fits
+    assert not forecast_grid(arms, ages=3, memory=100).fits
 
 
 def test_bad_input_is_refused_in_words():

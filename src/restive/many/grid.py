@@ -25,12 +25,43 @@ from restive.model.bandit import Arm, Bandit
 if TYPE_CHECKING:
     from restive._kernels.grid_play import Board
 
-__all__ = ["GridPlan", "plan_grid"]
+__all__ = ["GridForecast", "GridPlan", "forecast_grid", "plan_grid"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Ages = int | Sequence[int | Sequence[Sequence[int]]]
 Progress = Callable[[int, float, float], None]  # (sweeps, lower, upper of the grid process)
+
+
+SECONDS_PER_BACKUP = 3e-9  # this and the next: orders of magnitude, for forecasts
+SWEEPS = 100
+
+
+@dataclass(frozen=True)
+class GridForecast:
+    """Size of a grid process before it is solved; the time is an order of magnitude."""
+
+    states: int
+    bytes: int
+    seconds: float
+    memory: int  # bytes that planning may take
+
+    @property
+    def fits(self) -> bool:
+        return self.bytes <= self.memory
+
+
+def forecast_grid(
+    arms: Bandit | Sequence[Arm],
+    *,
+    pulls: int = 1,
+    rest: float | None = None,
+    ages: Ages = 4,
+    depth: int = 48,
+    memory: int | None = None,
+) -> GridForecast:
+    """What ``plan_grid`` with the same arguments would take."""
+    return _forecast(_layout(arms, pulls, rest, ages), depth, memory_allowed(memory))
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,11 +211,9 @@ def plan_grid(
     (True, 0)
     """
     began = perf_counter()
-    given = tuple(arms.arms if isinstance(arms, Bandit) else arms)
-    _check_pulls(len(given), pulls, rest)
-    grids = tuple(ArmGrid(arm, part) for arm, part in zip(given, _spread(given, ages), strict=True))
-    layout = Layout(grids, pull_sets(len(given), pulls, rest is not None))
-    _refuse_if_large(layout, memory_allowed(memory))
+    layout = _layout(arms, pulls, rest, ages)
+    given = tuple(grid.arm for grid in layout.grids)
+    _refuse_if_large(_forecast(layout, depth, memory_allowed(memory)))
     from restive.many.grid_solution import solution_of
 
     answer = solution_of(
@@ -209,6 +238,13 @@ def plan_grid(
     )
 
 
+def _layout(arms: Bandit | Sequence[Arm], pulls: int, rest: float | None, ages: Ages) -> Layout:
+    given = tuple(arms.arms if isinstance(arms, Bandit) else arms)
+    _check_pulls(len(given), pulls, rest)
+    grids = tuple(ArmGrid(arm, part) for arm, part in zip(given, _spread(given, ages), strict=True))
+    return Layout(grids, pull_sets(len(given), pulls, rest is not None))
+
+
 def _spread(arms: Sequence[Arm], ages: Ages) -> list[Sequence[Sequence[int]]]:
     """Ages by arm and last state."""
     if isinstance(ages, int):
@@ -228,15 +264,19 @@ def _check_pulls(count: int, pulls: int, rest: float | None) -> None:
         raise ValueError(f"rest must be None or a price that is not negative, not {rest!r}")
 
 
-def _refuse_if_large(layout: Layout, allowed: int) -> None:
+def _forecast(layout: Layout, depth: int, allowed: int) -> GridForecast:
     from restive.many.grid_iteration import solve_bytes
 
-    needed = solve_bytes(layout)
-    if needed > allowed:
+    seconds = SECONDS_PER_BACKUP * SWEEPS * layout.n_states * depth * len(layout.sets)
+    return GridForecast(layout.n_states, solve_bytes(layout), seconds, allowed)
+
+
+def _refuse_if_large(size: GridForecast) -> None:
+    if not size.fits:
         raise TooLargeError(
-            f"the grid makes {layout.n_states:.3g} states, about {needed / 2**20:.4g} MiB, more "
-            f"than the {allowed / 2**20:.4g} MiB allowed; ask for fewer ages an arm, fewer arms, "
-            "or raise the memory limit"
+            f"the grid makes {size.states:.3g} states, about {size.bytes / 2**20:.4g} MiB, more "
+            f"than the {size.memory / 2**20:.4g} MiB allowed; ask for fewer ages an arm, fewer "
+            "arms, or raise the memory limit"
         )
 
 

@@ -23,6 +23,7 @@ Ints = NDArray[np.int64]
 SETTLED = 1e-6  # L1 distance from the limit beyond which ages are no longer told apart
 DENSE = 1024  # ages with a slot each; later ones share slots
 RATIO = 1.02  # from one later slot to the next
+SLACK = 1e-5  # of mixtures, which only guide the policy
 NEVER = np.iinfo(np.int64).max
 
 
@@ -73,7 +74,7 @@ def board_of(layout: Layout, values: Floats, prices: Floats) -> Board:
     for j, grid in enumerate(grids):
         size, here = grid.arm.n_states, len(slots[j])
         table = _beliefs(grid, slots[j])
-        spots = grid.locate((table @ grid.arm.transitions).reshape(-1, size))
+        spots = grid.locate((table @ grid.arm.transitions).reshape(-1, size), SLACK)
         shape = (size, here, spots.places.shape[1])
         laws[j, :size, :here, :size] = table
         places[j, :size, :here, : shape[2]] = spots.places.reshape(shape)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["cheapest_cell"]
+__all__ = ["Cells"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -19,54 +19,60 @@ MOST_PIVOTS = 500
 BLAND_AFTER = 100  # pivots, then the rule that cannot cycle
 
 
-def cheapest_cell(points: Floats, costs: Floats, belief: Floats) -> Ints:
-    """Indices of independent points that mix to the belief at the least sum of weight times cost.
+class Cells:
+    """Cells of points with costs: min c w subject to w >= 0, points^T w = belief.
 
-    points: (G, S), belief: (S,) in their hull. min c w subject to w >= 0, points^T w = belief.
+    points: (G, S), costs: (G,).
     """
-    from scipy.linalg import qr
 
-    sizes = np.abs(np.diag(qr(points.T, pivoting=True, mode="r")[0]))
-    rank = int((sizes > RANK * sizes[0]).sum())
-    frame = np.linalg.svd(points, full_matrices=False)[2][:rank]  # where the points differ
-    columns, mean = points @ frame.T, frame @ belief
-    basis = _first_basis(points, columns, belief, rank)
-    for pivot in range(MOST_PIVOTS):
-        inverse = np.linalg.inv(columns[basis].T)
-        weights = inverse @ mean
-        reduced = costs - columns @ (costs[basis] @ inverse)
-        reduced[basis] = 0.0
+    def __init__(self, points: Floats, costs: Floats) -> None:
+        from scipy.linalg import qr
+
+        self.points, self.costs = points, costs
+        sizes = np.abs(np.diag(qr(points.T, pivoting=True, mode="r")[0]))
+        self.rank = int((sizes > RANK * sizes[0]).sum())
+        self.frame = np.linalg.svd(points, full_matrices=False)[2][: self.rank]
+        self.columns = points @ self.frame.T  # the points where they differ
+
+    def cheapest(self, belief: Floats) -> Ints:
+        """Independent points that mix to a belief in their hull at the least cost."""
+        columns, costs, mean = self.columns, self.costs, self.frame @ belief
         worse = 1e-12 * (1.0 + float(np.abs(costs).max()))
-        useful = np.flatnonzero(reduced < -worse)
-        if not len(useful):
-            break
-        enter = int(useful[0] if pivot > BLAND_AFTER else useful[np.argmin(reduced[useful])])
-        change = inverse @ columns[enter]
-        falling = np.flatnonzero(change > 1e-12)
-        if not len(falling):
-            break
-        ratios = np.maximum(weights[falling], 0.0) / change[falling]
-        basis[falling[np.argmin(ratios)]] = enter
-    keep = np.array(basis)[np.linalg.solve(columns[basis].T, mean) > 1e-15]
-    return np.sort(keep)
+        basis = self._first_basis(belief)
+        for pivot in range(MOST_PIVOTS):
+            inverse = np.linalg.inv(columns[basis].T)
+            weights = inverse @ mean
+            reduced = costs - columns @ (costs[basis] @ inverse)
+            reduced[basis] = 0.0
+            useful = np.flatnonzero(reduced < -worse)
+            if not len(useful):
+                break
+            enter = int(useful[0] if pivot > BLAND_AFTER else useful[np.argmin(reduced[useful])])
+            change = inverse @ columns[enter]
+            falling = np.flatnonzero(change > 1e-12)
+            if not len(falling):
+                break
+            ratios = np.maximum(weights[falling], 0.0) / change[falling]
+            basis[falling[np.argmin(ratios)]] = enter
+        weights = np.linalg.solve(columns[basis].T, mean)
+        return np.sort(np.array(basis)[weights > 1e-15])
 
+    def _first_basis(self, belief: Floats) -> list[int]:
+        """Points that mix to the belief, by least squares, and some more to make a basis."""
+        from scipy.optimize import nnls
 
-def _first_basis(points: Floats, columns: Floats, belief: Floats, rank: int) -> list[int]:
-    """Points that mix to the belief, by least squares, and some more to make a basis."""
-    from scipy.optimize import nnls
-
-    weights = nnls(points.T, belief)[0]
-    basis: list[int] = []
-    left = columns.copy()  # what of each point is independent of the basis so far
-    wanted = [*np.flatnonzero(weights > 0).tolist(), -1]
-    while len(basis) < rank:
-        sizes = np.linalg.norm(left, axis=1)
-        chosen = wanted.pop(0) if len(wanted) > 1 else int(np.argmax(sizes))
-        if sizes[chosen] <= RANK:
-            if len(wanted) > 1:
+        weights = nnls(self.points.T, belief)[0]
+        used = np.flatnonzero(weights > 0).tolist()
+        left = self.columns.copy()  # what of each point is independent of the basis so far
+        basis: list[int] = []
+        while len(basis) < self.rank:
+            sizes = np.linalg.norm(left, axis=1)
+            chosen = used.pop(0) if used else int(np.argmax(sizes))
+            if sizes[chosen] <= RANK and used:
                 continue
-            chosen = int(np.argmax(sizes))
-        basis.append(chosen)
-        axis = left[chosen] / np.linalg.norm(left[chosen])
-        left = left - np.outer(left @ axis, axis)
-    return basis
+            if sizes[chosen] <= RANK:
+                chosen = int(np.argmax(sizes))
+            basis.append(chosen)
+            axis = left[chosen] / sizes[chosen]
+            left = left - np.outer(left @ axis, axis)
+        return basis

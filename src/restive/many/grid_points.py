@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from restive.many.grid_cells import cheapest_cell
+from restive.many.grid_cells import Cells
 from restive.model import chains
 from restive.model.bandit import Arm
 
@@ -78,14 +78,19 @@ class ArmGrid:
             powers = np.concatenate([powers, chains.powers(self.arm.transitions, steps)])
         return np.asarray(self.points @ powers)
 
-    def locate(self, beliefs: ArrayLike) -> Places:
-        """Beliefs (Q, S) of this arm at ages from 1 on as mixtures of near points."""
+    def locate(self, beliefs: ArrayLike, slack: float = 0.0) -> Places:
+        """Beliefs (Q, S) of this arm at ages from 1 on as mixtures of near points.
+
+        slack: how far off mixtures may be, where bounds do not depend on them.
+        """
         queries = np.asarray(beliefs, dtype=np.float64)
         if self.arm.n_states == 1:
             zeros = np.zeros((len(queries), 1), dtype=np.int64)
             return Places(zeros, np.ones(zeros.shape), 0.0)
         flat = self.arm.n_states == 2
-        places, weights = self._on_segment(queries[:, 1]) if flat else self._in_cells(queries)
+        places, weights = (
+            self._on_segment(queries[:, 1]) if flat else self._in_cells(queries, slack)
+        )
         mixture = np.einsum("qc,qcs->qs", weights, self.points[places])
         return Places(places, weights, float(np.abs(mixture - queries).sum(axis=1).max()))
 
@@ -103,7 +108,7 @@ class ArmGrid:
         places = np.stack([order[right - 1], order[right]], axis=1)
         return places, np.stack([1 - share, share], axis=1)
 
-    def _in_cells(self, queries: Floats) -> tuple[Ints, Floats]:
+    def _in_cells(self, queries: Floats, slack: float) -> tuple[Ints, Floats]:
         """The mixture of least sum_g w_g |g - b|^2, by small linear programs.
 
         The cost is sum_g w_g |g|^2 up to a constant, so whether a set of points is the best one
@@ -118,7 +123,7 @@ class ArmGrid:
             cell = self._cell(queries[waiting[0]])
             mixed = queries[waiting] @ np.linalg.pinv(self.points[cell])
             left = np.abs(mixed @ self.points[cell] - queries[waiting]).sum(axis=1)
-            inside = (mixed.min(axis=1) >= -INSIDE) & (left <= EXACT)
+            inside = (mixed.min(axis=1) >= -INSIDE - slack) & (left <= EXACT + slack)
             inside[0] = True
             clipped = np.maximum(mixed[inside], 0.0)
             places[waiting[inside], : len(cell)] = cell
@@ -129,7 +134,14 @@ class ArmGrid:
     def _cell(self, belief: Floats) -> Ints:
         """The points that make up this belief at the least cost."""
         there = np.flatnonzero(self.phases == self.arm.cyclic_class[np.argmax(belief)])
-        return there[cheapest_cell(self.points[there], self._costs[there], belief)]
+        phase = int(self.phases[there[0]])
+        if phase not in self._cells:
+            self._cells[phase] = Cells(self.points[there], self._costs[there])
+        return there[self._cells[phase].cheapest(belief)]
+
+    @cached_property
+    def _cells(self) -> dict[int, Cells]:
+        return {}
 
     @cached_property
     def phases(self) -> Ints:

@@ -23,6 +23,7 @@ Progress = Callable[[int, float, float], None]
 
 FIRST_DEPTHS = (1, 4, 16)  # a cold start is led from short stays to long ones
 LOOSE = 20.0  # on the way there the tolerance is this much larger
+START_SLACK = 1e-3  # of the mixtures that only start values are read off
 HURRIED_RATE = 0.25  # slow arms are first solved so fast that some state is left at this rate
 HURRIED_DEPTH = 8
 HURRIED_AGES = 4
@@ -182,7 +183,7 @@ def carry_over(old: Layout, values: Floats, new: Layout) -> Floats:
 
 def _onto(old: ArmGrid, new: ArmGrid) -> Floats:
     """(G', G): the new grid's points as mixtures of the old one's."""
-    spots = old.locate(new.points)
+    spots = old.locate(new.points, START_SLACK)
     matrix = np.zeros((new.size, old.size))
     for g in range(new.size):
         np.add.at(matrix[g], spots.places[g], spots.weights[g])
