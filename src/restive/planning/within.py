@@ -44,7 +44,7 @@ def plan_within(
     >>> plan_within(example1(0.1), 20.0).converged
     True
     >>> plan_within(gilbert_elliott(9, 0.001, 0.002), 1.0).reason
-    'a plan to within 1e-06 takes about 1.1e+36 information states'
+    'a plan to within 1e-06 takes about 2.1e+34 information states'
     """
     if bandit.pulls > 1:
         return Refusal(f"plans are for one pull a step, and here there are {bandit.pulls}")
