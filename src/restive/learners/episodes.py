@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.learners.contract import Learner, Observation
+from restive.learners.index_planning import ChoosingPlanner, IndexPlanner
 from restive.learners.paper.inputs import Labels
 from restive.learners.paper.rules import FOREVER, Evidence, Rule
 from restive.learners.records import arrays_of, record_from
@@ -40,7 +41,7 @@ class EpisodicLearner(Learner):
     supports: Ints  # number of outcomes of each color
     counts: Any  # samples so far: ``visits`` of each color, and what the rule looks at
     rule: Rule
-    planner: ValuePlanner
+    planner: ValuePlanner | ChoosingPlanner | IndexPlanner
 
     def __init__(
         self, n_arms: int, sizes: tuple[int, ...] | None, rng: int | np.random.Generator

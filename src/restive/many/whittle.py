@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from restive.many.waits import WaitTable, wait_table
 from restive.model.bandit import Arm
 
-__all__ = ["WhittleTable", "Witness", "whittle_table"]
+__all__ = ["WhittleTable", "Witness", "indices_from", "whittle_table"]
 
 Floats = NDArray[np.float64]
 
@@ -87,8 +87,16 @@ def whittle_table(arm: Arm, *, discount: float = 1.0, cap: int | None = None) ->
     """
     if not 0 < discount <= 1:
         raise ValueError(f"discount must lie in (0, 1], not {discount!r}")
-    table = wait_table(arm, cap)
-    low, high = float(arm.rewards.min()), float(arm.rewards.max())
+    return _of_table(wait_table(arm, cap), discount)
+
+
+def indices_from(table: WaitTable) -> Floats:
+    """Whittle's index of every (last state, age) of a table made elsewhere, (S, A)."""
+    return _of_table(table, 1.0).indices
+
+
+def _of_table(table: WaitTable, discount: float) -> WhittleTable:
+    low, high = float(table.arm.rewards.min()), float(table.arm.rewards.max())
     room = 0.01 * max(high - low, 1e-3)
     return _sweep(table, discount, low - room, high + room)
 

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from restive.learners.paper.rules import Evidence, Rule, pack_rows
 from restive.learners.tied.gaps import Gaps
-from restive.learners.tied.plan_size import CAPS, fits, fitted, fitting_sizes, shortest_episode
+from restive.learners.tied.plan_size import (
+    CAPS,
+    MOST_STATES,
+    affordable,
+    fits,
+    fitted,
+    shortest_episode,
+)
 from restive.learners.tied.posterior import ChainPosterior, RewardPosterior
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
@@ -39,6 +46,7 @@ class TiedSettings:
     enough: float = 20.0  # if it was pulled more often than this for each state
     growth: float = 0.02  # an episode may be this part of all steps before it
     aggregation: float = 0.02  # L1 distance at which ages are told apart no longer
+    coarsest: float = 0.02  # and the largest that exact planning may fall back to
     fewest_states: int = 20_000  # information states that may always be planned on
     states_per_step: float = 200.0  # and this many more for every step an episode may last
     unseen: float = 1.0  # how long to reckon with states never seen, in log(t) per known state
@@ -76,8 +84,12 @@ class PosteriorDraw(Rule):
         return self.belief
 
     def longest(self, evidence: Evidence, previous: int) -> int:
-        shortest = shortest_episode(_known(evidence).sizes)
+        shortest = shortest_episode(len(_known(evidence).sizes))
         return max(shortest, int(self.settings.growth * evidence.t))
+
+    def oldest(self, evidence: Evidence) -> int:
+        """An age well beyond all that can occur in the episode that begins now."""
+        return 4 * (evidence.t + self.longest(evidence, 0))
 
     def tolerance(self, t: int) -> float:
         return float(self.settings.accuracy / t**0.5)
@@ -90,7 +102,7 @@ class PosteriorDraw(Rule):
             if count == 1:  # it has not moved once: perhaps it just moves rarely
                 patience *= 3
             sizes.append(count + int(evidence.counts.paid[arm, :, 0].sum() < patience))
-        return fitting_sizes(known, sizes, self.longest(evidence, 0))
+        return sizes
 
     def _draw(
         self, evidence: Evidence, arm: int, size: int, rng: np.random.Generator
@@ -108,17 +120,41 @@ class PosteriorDraw(Rule):
         drawn, chain = options.chains.draws(start, counts, many, rng)
         return drawn, chain, np.clip(options.rewards.draw(totals, rng), 0.0, 1.0)
 
+    def small(self, evidence: Evidence, belief: Belief) -> bool:
+        """Whether the drawn model is planned for exactly, every age told apart that has to be.
+
+        It is if its information states are no more than ``fewest_states`` and ``states_per_step``
+        allow. Arms of many states are planned for exactly too, with fewer ages if need be.
+        """
+        sizes, room = [len(chain) for chain in belief.chains], self._room(evidence)
+        if not affordable(sizes, 2, 1, *room):
+            return False
+        caps, periods = self._lassos(belief, self.settings.aggregation)
+        if max(sizes) > MOST_STATES or affordable(sizes, caps, periods, *room):
+            return True
+        rep = fitted(sizes, caps, periods, *room)
+        needed, _ = self._lassos(belief, self.settings.coarsest)
+        return rep.periods == periods and all(np.greater_equal(rep.caps, needed))
+
+    def _room(self, evidence: Evidence) -> tuple[float, int]:
+        """Information states that may be planned on, and steps that the episode may last."""
+        options, length = self.settings, self.longest(evidence, 0)
+        return options.fewest_states + options.states_per_step * length, length
+
+    def _lassos(self, belief: Belief, error: float) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Caps and loops from which on powers of each chain repeat."""
+        from restive._kernels import tied
+
+        lassos = [tied.lasso(chain, error, CAPS, DOUBLINGS) for chain in belief.chains]
+        caps, periods = zip(*lassos, strict=True)
+        return caps, periods
+
     def lay_out(
         self, evidence: Evidence, belief: Belief, last: Representation | None
     ) -> tuple[Representation, Parameters]:
         """Information states fine enough for the drawn matrices, within what planning may take."""
-        from restive._kernels import tied
-
-        options, length = self.settings, self.longest(evidence, 0)
-        most = options.fewest_states + options.states_per_step * length
-        lassos = [tied.lasso(chain, options.aggregation, CAPS, DOUBLINGS)
-                  for chain in belief.chains]  # fmt: skip
-        caps, periods = zip(*lassos, strict=True)
+        most, length = self._room(evidence)
+        caps, periods = self._lassos(belief, self.settings.aggregation)
         rep = fitted([len(chain) for chain in belief.chains], caps, periods, most, length)
         if last is not None and (last.sizes, last.periods) == (rep.sizes, rep.periods):
             slack = [a <= b <= 2 * a for a, b in zip(rep.caps, last.caps, strict=True)]

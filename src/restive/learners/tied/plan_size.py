@@ -14,7 +14,7 @@ from restive.base.errors import TooLargeError
 from restive.mdp.representation import Representation
 
 __all__ = [
-    "CAPS", "fits", "fitted", "fitting_sizes", "require_plannable", "shortest_episode",
+    "CAPS", "MOST_STATES", "affordable", "fits", "fitted", "require_plannable", "shortest_episode",
     "sweeps_allowed",
 ]  # fmt: skip
 
@@ -24,20 +24,37 @@ FEWEST_BYTES = 600_000  # that may always be planned on with many arms
 BYTES_PER_STEP = 3_000  # and this many more for every step an episode may last
 SWEPT_BYTES = 60_000_000  # bytes times sweeps of a plan with many arms
 FEWEST_SWEEPS, MOST_SWEEPS = 30, 2_000
-BYTES_A_STEP_EARNS = 500_000  # an episode lasts a step for each of these, at least
-MOST_BYTES = 32_000_000  # of the smallest plan there is: 12 arms of two states take more
+ARMS_A_STEP_EARNS = 8  # an episode lasts a step for each of these, at least
+MOST_BYTES = 32_000_000  # of the smallest exact plan there is, of arms that have no index plan
+MOST_ARMS = 11  # of an exact plan: with 12 even the smallest is larger than that
+MOST_STATES = 30  # of an arm that is planned for by its index
+COUNT_BYTES, MOST_COUNTED = 2_048, 1 << 30  # counts of a pair of states at all ages; of all
 
 
 def require_plannable(sizes: Sequence[int]) -> None:
-    """Refuse arms for which even the smallest plan is too large; sizes: states of each."""
-    least = _least(sizes)
-    if least.n_bytes > MOST_BYTES:
+    """Refuse arms of so many states that neither a plan nor counts can be had; sizes: of each."""
+    most, count = max(2, *sizes), len(sizes)
+    if most <= MOST_STATES and count * most**2 * COUNT_BYTES <= MOST_COUNTED:
+        return
+    if count > MOST_ARMS or _least(sizes).n_bytes > MOST_BYTES:
         raise TooLargeError(
-            f"tied-sampling would have to plan on at least {least.n_states:.3g} information states "
-            f"for {least.n_arms} arms of up to {max(least.sizes)} states, and has to do so again "
-            "and again; learn with fewer arms, merge states, or take a learner that does not plan, "
+            f"tied-sampling cannot plan for {count} arms of up to {most} states again and again; "
+            "learn with fewer arms, merge states, or take a learner that does not plan, "
             "such as ucb1, rca or dsee"
         )
+
+
+def affordable(
+    sizes: Sequence[int], caps: int | Sequence[int], periods: int | Sequence[int], states: float,
+    length: int,
+) -> bool:  # fmt: skip
+    """Whether an exact plan with these caps is no larger than allowed, as in ``fitted``."""
+    if len(sizes) > MOST_ARMS:
+        return False
+    rep = Representation(sizes, caps, periods)
+    if len(sizes) <= FEW_ARMS:
+        return rep.n_states <= states
+    return rep.n_bytes <= FEWEST_BYTES + BYTES_PER_STEP * length
 
 
 def fitted(
@@ -64,24 +81,9 @@ def fits(rep: Representation, states: float, length: int) -> bool:
     return rep.n_bytes <= max(least, FEWEST_BYTES + BYTES_PER_STEP * length)
 
 
-def fitting_sizes(known: Sequence[int], hoped: Sequence[int], length: int) -> list[int]:
-    """States of each arm to plan with: those known, and one unseen where hoped for and affordable.
-
-    An arm that has shown a single state keeps the other one: without it, it could not move.
-    """
-    if len(known) <= FEW_ARMS:
-        return list(hoped)
-    sizes = [more if size == 1 else size for size, more in zip(known, hoped, strict=True)]
-    for arm, more in enumerate(hoped):
-        larger = [*sizes[:arm], more, *sizes[arm + 1 :]]
-        if _least(larger).n_bytes <= FEWEST_BYTES + BYTES_PER_STEP * length:
-            sizes = larger
-    return sizes
-
-
-def shortest_episode(sizes: Sequence[int]) -> int:
+def shortest_episode(n_arms: int) -> int:
     """Steps that an episode lasts at least, so that replans do not take all the time."""
-    return 1 if len(sizes) <= FEW_ARMS else max(1, _least(sizes).n_bytes // BYTES_A_STEP_EARNS)
+    return max(1, n_arms // ARMS_A_STEP_EARNS)
 
 
 def sweeps_allowed(rep: Representation) -> int:

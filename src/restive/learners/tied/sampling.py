@@ -14,14 +14,17 @@ from restive.base.options import Parameter
 from restive.learners.contract import require_arms
 from restive.learners.declaration import declare
 from restive.learners.episodes import EpisodicLearner
+from restive.learners.paper.rules import Evidence
 from restive.learners.records import arrays_of, record_from
+from restive.learners.index_planning import ChoosingPlanner, IndexPlanner
 from restive.learners.replanning import ValuePlanner
 from restive.learners.storage import Snapshot, plain_label
 from restive.learners.tied.belief import Belief, PosteriorDraw, TiedSettings
 from restive.learners.tied.gaps import LONGEST_GAP, Gaps
-from restive.learners.tied.plan_size import require_plannable, sweeps_allowed
+from restive.learners.tied.plan_size import FEW_ARMS, require_plannable, sweeps_allowed
 from restive.learners.tied.posterior import ChainPosterior, RewardPosterior
 from restive.mdp.representation import Representation
+from restive.model.bandit import check_pulls
 from restive.policies.greedy import GreedyPolicy
 from restive.policies.sight import NEVER
 
@@ -43,6 +46,7 @@ Ints = NDArray[np.int64]
         Parameter("aggregation", "float", ..., "L1 distance at which ages are no longer told apart",
                   0, 2, above=True),
     ),
+    several_pulls=True,
     refuse=lambda bandit: require_plannable(bandit.n_states),  # now, not once it has seen them all
 )  # fmt: skip
 class TiedSampling(EpisodicLearner):
@@ -68,34 +72,38 @@ class TiedSampling(EpisodicLearner):
 
     def __init__(
         self, n_arms: int, rng: int | np.random.Generator = 0,
-        settings: TiedSettings | None = None,
+        settings: TiedSettings | None = None, pulls: int = 1,
     ) -> None:  # fmt: skip
         require_arms(n_arms)
-        require_plannable([2] * n_arms)
+        if faults := check_pulls(pulls, n_arms):
+            raise ProblemError(faults)
         super().__init__(n_arms, None, rng)
+        self.pulls, self.most_pulls = pulls, n_arms if pulls > 1 else 1
         self.options = settings or TiedSettings()
         self.rule = PosteriorDraw(n_arms, self.options)
-        self.planner = ValuePlanner(GreedyPolicy, self.rule.lay_out, sweeps_allowed, False)
+        exact = ValuePlanner(GreedyPolicy, self.rule.lay_out, sweeps_allowed, False)
+        index = IndexPlanner(self.options.aggregation, self.rule.oldest)
+        self.planner = ChoosingPlanner(exact, index, self._small)
         self.counts = Gaps.none(n_arms)
         self._make_room()
 
     @classmethod
     def from_problem(
-        cls, n_arms: int, rng: int | np.random.Generator = 0, growth: float = TiedSettings.growth,
-        aggregation: float = TiedSettings.aggregation,
+        cls, n_arms: int, pulls: int = 1, rng: int | np.random.Generator = 0,
+        growth: float = TiedSettings.growth, aggregation: float = TiedSettings.aggregation,
     ) -> TiedSampling:  # fmt: skip
-        return cls(n_arms, rng, TiedSettings(growth=growth, aggregation=aggregation))
+        return cls(n_arms, rng, TiedSettings(growth=growth, aggregation=aggregation), pulls)
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> TiedSampling:
-        rest = {key: value for key, value in settings.items() if key != "n_arms"}
+        rest = {key: part for key, part in settings.items() if key not in ("n_arms", "pulls")}
         rest["chains"] = ChainPosterior(**rest["chains"])
         rest["rewards"] = RewardPosterior(**rest["rewards"])
-        return cls(settings["n_arms"], settings=TiedSettings(**rest))
+        return cls(settings["n_arms"], settings=TiedSettings(**rest), pulls=settings["pulls"])
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {"n_arms": self.n_arms, **asdict(self.options)}
+        return {"n_arms": self.n_arms, "pulls": self.pulls, **asdict(self.options)}
 
     @property
     def chains(self) -> tuple[Floats, ...]:
@@ -105,6 +113,10 @@ class TiedSampling(EpisodicLearner):
     @property
     def t(self) -> int:
         return self.sight.steps + 1
+
+    def _small(self, evidence: Evidence, belief: Belief) -> bool:
+        """An exact plan is one of a single pull a step."""
+        return self.pulls == 1 and self.rule.small(evidence, belief)
 
     def _color(self, arm: int) -> int:
         """All ages of an arm inform each other: an episode ends when its pulls have doubled."""
@@ -138,6 +150,22 @@ class TiedSampling(EpisodicLearner):
                 [Fault("state", f"arm {arm} hardly ever returns to a state", words, remedy)]
             )
 
+    def preferences(self) -> Floats:
+        if not self.sight.complete or not self.planner.by_index:
+            return super().preferences()
+        wishes = self.policy.preferences(self.sight)
+        detour = self._detour()
+        if detour is not None:
+            wishes[detour] = np.inf
+        return wishes
+
+    def _over(self) -> bool:
+        if self.pulls == 1:
+            return super()._over()
+        next_arms = list(self.ask_step(self.pulls))
+        spent = self.counts.visits[next_arms] >= self.limits[next_arms]
+        return self.t >= self.until or bool(spent.any())
+
     def _begin(self) -> None:
         super()._begin()
         if self._detour() is not None:  # then comes a plan that knows what the look has shown
@@ -156,9 +184,10 @@ class TiedSampling(EpisodicLearner):
         Draws alone may leave it aside for thousands of steps after a few bad looks.
         """
         due = (self.until - self.began + 1, -1)
+        patience = self.options.look_again * max(1.0, self.n_arms / FEW_ARMS)  # there is one pull
         for arm, (size, chain) in enumerate(zip(self.labels.sizes, self.chains, strict=True)):
             if size == 1 and len(chain) == 2:  # never moved, and hardly pulled as it began
-                wait = int(self.options.look_again * self.counts.paid[arm, 0, 0])
+                wait = int(patience * self.counts.paid[arm, 0, 0])
                 due = min(due, (wait - self.sight.age(arm), arm))
         return due
 

@@ -1,0 +1,171 @@
+"""From the model of an episode to Whittle's index of every arm: plans for slow and for many arms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.learners.paper.rules import Evidence
+from restive.learners.records import arrays_of, record_from
+from restive.learners.replanning import Structure, ValuePlanner
+from restive.learners.storage import Snapshot
+from restive.policies.spaced import SpacedIndexPolicy, SpacedTable, SpacedTables
+
+__all__ = ["ChoosingPlanner", "IndexPlanner", "index_table"]
+
+Floats = NDArray[np.float64]
+
+LEAST = 1e-9  # chance of a move below which an arm is planned for as if it had this one
+MOST_AGES = 2_048  # stored ages of an arm
+CAPS = np.array([16, 32, 64, 128, 256])  # ages up to which a loop is looked for
+DOUBLINGS = 14  # as in ``tied.belief``
+PREFIX = "index_"
+
+
+def index_table(chain: Floats, means: Floats, error: float, oldest: int) -> SpacedTable:
+    """Whittle's index of an arm by state last seen and age, with as many ages as its chain needs.
+
+    error: L1 distance at which ages are no longer told apart. oldest: age from which on they are
+    not, however slow the chain is. Two states have a closed form; more take a sweep over the price
+    (``restive.many.whittle``).
+    """
+    from restive._kernels import indices, tied
+
+    size = len(chain)
+    if size == 1:
+        return SpacedTable(means[:, None].copy(), np.ones(1, dtype=np.int64), 0)
+    rows = np.maximum(chain, LEAST)
+    rows /= rows.sum(axis=1, keepdims=True)
+    cap, loop = tied.lasso(rows, error, CAPS, DOUBLINGS)
+    if cap == CAPS[-1] and loop == 1:
+        cap = 0
+    ages = np.empty(MOST_AGES, dtype=np.int64)
+    powers = np.empty((MOST_AGES, size, size))
+    count = indices.spread(rows, error, cap, loop, oldest, ages, powers)
+    ages = ages[:count].copy()
+    values = _indices(rows, means, ages, powers[:count], count - loop)
+    return SpacedTable(values, ages, count - loop)
+
+
+def _indices(chain: Floats, means: Floats, ages: Any, powers: Floats, back: int) -> Floats:
+    """(S, A): the indices at these ages, whose rows are ``powers`` (A, S, S)."""
+    from restive._kernels import indices
+
+    if len(chain) == 2:
+        better = int(means[1] >= means[0])
+        up, down = chain[1 - better, better], chain[better, 1 - better]
+        values = np.empty((2, len(ages)))
+        indices.two_state(up, down, means, ages, values)
+        return values
+    from restive.many.waits import WaitTable
+    from restive.many.whittle import indices_from
+    from restive.model.bandit import Arm
+
+    laws = np.ascontiguousarray(powers.transpose(1, 2, 0))
+    rewards = np.ascontiguousarray((powers @ means).T)
+    steps = np.diff(ages, append=ages[-1] + 1)
+    table = WaitTable(Arm(chain, means), laws, rewards, ages, steps, back, len(ages),
+                      np.zeros(rewards.shape))  # fmt: skip
+    found = indices_from(table)
+    return np.where(np.isnan(found), rewards, found)  # the sweep passed it over
+
+
+class IndexPlanner:
+    """Whittle's index of every arm of the model, which has ``chains`` and ``means``.
+
+    What it takes grows with the number of arms and not with its powers, and hardly with how slow
+    they are. No bound of the gain comes with it. error, oldest: evidence -> as in ``index_table``.
+    """
+
+    def __init__(self, error: float, oldest: Callable[[Evidence], int]) -> None:
+        self._error, self._oldest = error, oldest
+        self.gain = (0.0, 1.0)
+        self.unconverged = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """Start the next plan from nothing."""
+        self.tables: SpacedTables | None = None
+        self._policy: SpacedIndexPolicy | None = None
+
+    def plan(self, evidence: Evidence, model: Any, tolerance: float) -> None:
+        """Make the policy of the episode that begins now."""
+        oldest, arms = self._oldest(evidence), zip(model.chains, model.means, strict=True)
+        self.tables = SpacedTables.of([index_table(*arm, self._error, oldest) for arm in arms])
+        self._policy = None
+
+    @property
+    def policy(self) -> SpacedIndexPolicy:
+        """The current episode's policy."""
+        if self._policy is None:
+            assert self.tables is not None
+            self._policy = SpacedIndexPolicy(self.tables)
+        return self._policy
+
+    def snapshot(self) -> Snapshot:
+        return {}, {} if self.tables is None else arrays_of(self.tables, PREFIX)
+
+    def restore(
+        self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], structure: Structure
+    ) -> None:
+        self.forget()
+        if f"{PREFIX}ages" in arrays:
+            self.tables = record_from(SpacedTables, arrays, PREFIX)
+
+
+class ChoosingPlanner:
+    """Plans exactly where the plan is small enough, otherwise by index.
+
+    small: (evidence, model) -> whether the exact plan is. It must not look at a clock, so that the
+    same seed gives the same play.
+    """
+
+    def __init__(
+        self, exact: ValuePlanner, index: IndexPlanner, small: Callable[[Evidence, Any], bool]
+    ) -> None:
+        self.exact, self.index, self._small = exact, index, small
+        self.by_index = False
+
+    def forget(self) -> None:
+        self.exact.forget()
+        self.index.forget()
+
+    def plan(self, evidence: Evidence, model: Any, tolerance: float) -> None:
+        """Make the policy of the episode that begins now."""
+        self.by_index = not self._small(evidence, model)
+        if self.by_index:
+            self.index.plan(evidence, model, tolerance)
+        else:
+            self.index.forget()  # its tables; values are kept, to start the next plan from
+            self.exact.plan(evidence, model, tolerance)
+
+    @property
+    def structure(self) -> Any:
+        """What the last exact plan was made on."""
+        return self.exact.structure
+
+    @property
+    def gain(self) -> tuple[float, float]:
+        return self.index.gain if self.by_index else self.exact.gain
+
+    @property
+    def unconverged(self) -> int:
+        return self.exact.unconverged
+
+    @property
+    def policy(self) -> Any:
+        return self.index.policy if self.by_index else self.exact.policy
+
+    def snapshot(self) -> Snapshot:
+        state, arrays = self.exact.snapshot()
+        return {**state, "by_index": self.by_index}, {**arrays, **self.index.snapshot()[1]}
+
+    def restore(
+        self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], structure: Structure
+    ) -> None:
+        self.by_index = bool(state["by_index"])
+        self.exact.restore(state, arrays, structure)
+        self.index.restore(state, arrays, structure)
