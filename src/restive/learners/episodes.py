@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.learners.contract import Learner, Observation
-from restive.learners.index_planning import ChoosingPlanner, IndexPlanner
 from restive.learners.paper.inputs import Labels
 from restive.learners.paper.rules import FOREVER, Evidence, Rule
 from restive.learners.records import arrays_of, record_from
-from restive.learners.replanning import Structure, ValuePlanner
+from restive.learners.replanning import Planner, Structure
 from restive.learners.storage import Snapshot, generator_from, generator_state, plain_label
 from restive.policies.sight import NEVER, Sight
 
@@ -41,7 +40,7 @@ class EpisodicLearner(Learner):
     supports: Ints  # number of outcomes of each color
     counts: Any  # samples so far: ``visits`` of each color, and what the rule looks at
     rule: Rule
-    planner: ValuePlanner | ChoosingPlanner | IndexPlanner
+    planner: Planner
 
     def __init__(
         self, n_arms: int, sizes: tuple[int, ...] | None, rng: int | np.random.Generator

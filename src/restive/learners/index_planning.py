@@ -1,4 +1,4 @@
-"""From the model of an episode to Whittle's index of every arm: plans for slow and for many arms."""
+"""From the model of an episode to Whittle's index of every arm, for slow and for many arms."""
 
 from __future__ import annotations
 
@@ -60,16 +60,11 @@ def _indices(chain: Floats, means: Floats, ages: Any, powers: Floats, back: int)
         values = np.empty((2, len(ages)))
         indices.two_state(up, down, means, ages, values)
         return values
-    from restive.many.waits import WaitTable
     from restive.many.whittle import indices_from
-    from restive.model.bandit import Arm
 
     laws = np.ascontiguousarray(powers.transpose(1, 2, 0))
     rewards = np.ascontiguousarray((powers @ means).T)
-    steps = np.diff(ages, append=ages[-1] + 1)
-    table = WaitTable(Arm(chain, means), laws, rewards, ages, steps, back, len(ages),
-                      np.zeros(rewards.shape))  # fmt: skip
-    found = indices_from(table)
+    found = indices_from(laws, rewards, ages, back, means)
     return np.where(np.isnan(found), rewards, found)  # the sweep passed it over
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,34 @@ from restive.mdp.representation import Representation
 from restive.mdp.solver import refine, solve
 from restive.mdp.structured import Parameters, StructuredMDP
 
-__all__ = ["Structure", "ValuePlanner"]
+__all__ = ["Planner", "Structure", "ValuePlanner"]
 
 Floats = NDArray[np.float64]
 Structure = Representation | StructuredMDP
 
 MAX_SWEEPS = 100_000  # more would stall play; the policy is then the best so far
+
+
+class Planner(Protocol):
+    """What a learner asks of its planner."""
+
+    def plan(self, evidence: Evidence, model: Any, tolerance: float) -> None:
+        """Make the policy of the episode that begins now."""
+
+    @property
+    def policy(self) -> Any:
+        """The current episode's policy, with ``arm(sight)`` and the loops its learner relies on."""
+
+    def forget(self) -> None:
+        """Start the next plan from nothing."""
+
+    def snapshot(self) -> Snapshot:
+        """Everything needed to go on later."""
+
+    def restore(
+        self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], structure: Structure
+    ) -> None:
+        """Go on; structure: the one planned on, unless the snapshot names information states."""
 
 
 class ValuePlanner:
@@ -31,7 +53,7 @@ class ValuePlanner:
     counts. sweeps: most sweeps for a structure. gain: bounds of the gain that the current model
     promises. unconverged: plans that did not reach their tolerance.
 
-    To plan in another way, give the learner an object with these five public methods.
+    To plan in another way, give the learner another ``Planner``.
     """
 
     def __init__(

@@ -18,6 +18,7 @@ from restive.model.bandit import Arm
 __all__ = ["WhittleTable", "Witness", "indices_from", "whittle_table"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 SHORTEST = 1e-10  # pieces of the price that are shorter are passed over
 ROUNDING = 2e-15  # relative: advantages below this are 0
@@ -90,39 +91,52 @@ def whittle_table(arm: Arm, *, discount: float = 1.0, cap: int | None = None) ->
     return _of_table(wait_table(arm, cap), discount)
 
 
-def indices_from(table: WaitTable) -> Floats:
-    """Whittle's index of every (last state, age) of a table made elsewhere, (S, A)."""
-    return _of_table(table, 1.0).indices
+def indices_from(laws: Floats, means: Floats, ages: Ints, back: int, rewards: Floats) -> Floats:
+    """Whittle's index of every (last state, stored age), (S, A), from rows made elsewhere.
+
+    laws, means, ages, back: as in ``WaitTable``. rewards: (S,) those of the states.
+    """
+    steps = np.diff(ages, append=ages[-1] + 1)
+    return _march(laws, means, ages, steps, back, 1.0, *_prices(rewards))[0]
+
+
+def _prices(rewards: Floats) -> tuple[float, float]:
+    """Prices below which every pull pays, and above which none does."""
+    low, high = float(rewards.min()), float(rewards.max())
+    room = 0.01 * max(high - low, 1e-3)
+    return low - room, high + room
 
 
 def _of_table(table: WaitTable, discount: float) -> WhittleTable:
-    low, high = float(table.arm.rewards.min()), float(table.arm.rewards.max())
-    room = 0.01 * max(high - low, 1e-3)
-    return _sweep(table, discount, low - room, high + room)
-
-
-def _sweep(table: WaitTable, discount: float, low: float, high: float) -> WhittleTable:
-    from restive._kernels import waits as kernel
-
-    shape = table.means.shape
-    waits = np.zeros(shape[0], dtype=np.int64)
-    place = np.array([low, float(discount < 1), 0.0, 0.0, 0.0])
-    indices, rested = np.full((2, *shape), np.nan)
-    pulled = np.ones(shape, dtype=np.bool_)
-    witness, accuracy = np.full(4, np.nan), np.zeros(1)
-    curve = np.empty((CURVE, 3))
-    weights = discount ** (table.ages - 1.0)
-    while not kernel.march(
-        waits, place, table.laws, table.means, table.ages, table.steps, table.back, weights,
-        discount, high, SHORTEST, ROUNDING, PIECES, indices, pulled, rested, witness, accuracy,
-        curve,
-    ):  # fmt: skip
-        pass  # back in Python now and then, so that Ctrl-C is heard
+    rows = (table.laws, table.means, table.ages, table.steps, table.back)
+    indices, place, witness, accuracy, curve = _march(*rows, discount, *_prices(table.arm.rewards))
     prices, gains = _curve(curve[: int(place[3])], discount)
     seen = _witness(table, witness) if place[4] else None
     return WhittleTable(
         table.arm, discount, indices, float(accuracy[0]), seen, prices, gains, table
     )
+
+
+def _march(
+    laws: Floats, means: Floats, ages: Ints, steps: Ints, back: int, discount: float, low: float,
+    high: float,
+) -> tuple[Floats, ...]:  # fmt: skip
+    """Sweep over the prices: indices, where it ended, a witness' numbers, accuracy, the curve."""
+    from restive._kernels import waits as kernel
+
+    waits = np.zeros(len(means), dtype=np.int64)
+    place = np.array([low, float(discount < 1), 0.0, 0.0, 0.0])
+    indices, rested = np.full((2, *means.shape), np.nan)
+    pulled = np.ones(means.shape, dtype=np.bool_)
+    witness, accuracy = np.full(4, np.nan), np.zeros(1)
+    curve = np.empty((CURVE, 3))
+    weights = discount ** (ages - 1.0)
+    while not kernel.march(
+        waits, place, laws, means, ages, steps, back, weights, discount, high, SHORTEST, ROUNDING,
+        PIECES, indices, pulled, rested, witness, accuracy, curve,
+    ):  # fmt: skip
+        pass  # back in Python now and then, so that Ctrl-C is heard
+    return indices, place, witness, accuracy, curve
 
 
 def _witness(table: WaitTable, numbers: Floats) -> Witness:

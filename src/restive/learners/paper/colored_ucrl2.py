@@ -36,6 +36,8 @@ class StructuredLearner(EpisodicLearner):
 
     structure: StructuredMDP
 
+    planner: ValuePlanner
+
     def __init__(
         self, mdp: StructuredMDP, rule: Rule, *, start: int = 0,
         supports: ArrayLike | None = None, rng: int | np.random.Generator = 0,

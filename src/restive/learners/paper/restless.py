@@ -67,6 +67,8 @@ class RestlessLearner(EpisodicLearner):
     structure: Representation
     keeps_samples: ClassVar[bool] = False  # from round to round, if built for a bandit
 
+    planner: ValuePlanner
+
     def __init__(
         self, inputs: Inputs, rule: RuleMaker | None = None, rng: int | np.random.Generator = 0
     ) -> None:

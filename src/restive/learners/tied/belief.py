@@ -109,11 +109,11 @@ class PosteriorDraw(Rule):
     ) -> tuple[Floats, Floats, Floats]:
         """Sampler, matrix and mean rewards of an arm of so many states."""
         seen: Gaps = evidence.counts
-        counts, totals = seen.gaps[arm, :size, :, :size], seen.paid[arm, :size]
-        more = size - len(totals)
-        if more > 0:
-            counts = np.pad(counts, ((0, more), (0, 0), (0, more)))
-            totals = np.pad(totals, ((0, more), (0, 0)))
+        counts = np.zeros((size, seen.gaps.shape[2], size), dtype=np.int64)
+        totals = np.zeros((size, 3))
+        known = min(size, seen.gaps.shape[1])  # there may be room for fewer than are reckoned with
+        counts[:known, :, :known] = seen.gaps[arm, :known, :, :known]
+        totals[:known] = seen.paid[arm, :known]
         options = self.settings
         many = options.draws if totals[:, 0].sum() > options.enough * size else 1
         start = _resized(self.belief.drawn[arm], size)

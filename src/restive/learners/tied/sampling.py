@@ -13,25 +13,21 @@ from restive.base.errors import Fault, ProblemError
 from restive.base.options import Parameter
 from restive.learners.contract import require_arms
 from restive.learners.declaration import declare
-from restive.learners.episodes import EpisodicLearner
+from restive.learners.index_planning import ChoosingPlanner, IndexPlanner
 from restive.learners.paper.rules import Evidence
 from restive.learners.records import arrays_of, record_from
-from restive.learners.index_planning import ChoosingPlanner, IndexPlanner
 from restive.learners.replanning import ValuePlanner
 from restive.learners.storage import Snapshot, plain_label
 from restive.learners.tied.belief import Belief, PosteriorDraw, TiedSettings
-from restive.learners.tied.gaps import LONGEST_GAP, Gaps
+from restive.learners.tied.gap_learner import GapLearner
 from restive.learners.tied.plan_size import FEW_ARMS, require_plannable, sweeps_allowed
 from restive.learners.tied.posterior import ChainPosterior, RewardPosterior
-from restive.mdp.representation import Representation
 from restive.model.bandit import check_pulls
 from restive.policies.greedy import GreedyPolicy
-from restive.policies.sight import NEVER
 
 __all__ = ["TiedSampling", "TiedSettings"]
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @declare(
@@ -49,7 +45,7 @@ Ints = NDArray[np.int64]
     several_pulls=True,
     refuse=lambda bandit: require_plannable(bandit.n_states),  # now, not once it has seen them all
 )  # fmt: skip
-class TiedSampling(EpisodicLearner):
+class TiedSampling(GapLearner):
     """Thompson sampling on the information states, with P_j^n for every age n of arm j.
 
     Each episode draws a matrix and mean rewards for every arm from the posterior given all
@@ -69,6 +65,7 @@ class TiedSampling(EpisodicLearner):
     """
 
     rule: PosteriorDraw
+    planner: ChoosingPlanner
 
     def __init__(
         self, n_arms: int, rng: int | np.random.Generator = 0,
@@ -77,15 +74,13 @@ class TiedSampling(EpisodicLearner):
         require_arms(n_arms)
         if faults := check_pulls(pulls, n_arms):
             raise ProblemError(faults)
-        super().__init__(n_arms, None, rng)
-        self.pulls, self.most_pulls = pulls, n_arms if pulls > 1 else 1
+        super().__init__(n_arms, None, rng, pulls)
+        self.most_pulls = n_arms if pulls > 1 else 1
         self.options = settings or TiedSettings()
         self.rule = PosteriorDraw(n_arms, self.options)
         exact = ValuePlanner(GreedyPolicy, self.rule.lay_out, sweeps_allowed, False)
         index = IndexPlanner(self.options.aggregation, self.rule.oldest)
         self.planner = ChoosingPlanner(exact, index, self._small)
-        self.counts = Gaps.none(n_arms)
-        self._make_room()
 
     @classmethod
     def from_problem(
@@ -110,27 +105,9 @@ class TiedSampling(EpisodicLearner):
         """The matrices that the current plan was made with."""
         return self.rule.belief.chains
 
-    @property
-    def t(self) -> int:
-        return self.sight.steps + 1
-
     def _small(self, evidence: Evidence, belief: Belief) -> bool:
         """An exact plan is one of a single pull a step."""
         return self.pulls == 1 and self.rule.small(evidence, belief)
-
-    def _color(self, arm: int) -> int:
-        """All ages of an arm inform each other: an episode ends when its pulls have doubled."""
-        return arm
-
-    def _count(self, arm: int, state: int, reward: float) -> None:
-        self.samples += self.sight.states[arm] != NEVER
-        self.counts.add(self.sight, arm, state, reward)
-
-    def _make_room(self) -> None:
-        sizes = self.labels.sizes
-        self.structure = Representation(sizes, LONGEST_GAP)
-        self.supports = np.array(sizes)
-        self.counts = self.counts.with_room(max(sizes))
 
     def _admit(self, arm: int, state: Hashable) -> None:
         """Refuse one more state of an arm if plans would get too large, or no state ever returns.
@@ -153,18 +130,11 @@ class TiedSampling(EpisodicLearner):
     def preferences(self) -> Floats:
         if not self.sight.complete or not self.planner.by_index:
             return super().preferences()
-        wishes = self.policy.preferences(self.sight)
+        wishes: Floats = self.policy.preferences(self.sight)
         detour = self._detour()
         if detour is not None:
             wishes[detour] = np.inf
         return wishes
-
-    def _over(self) -> bool:
-        if self.pulls == 1:
-            return super()._over()
-        next_arms = list(self.ask_step(self.pulls))
-        spent = self.counts.visits[next_arms] >= self.limits[next_arms]
-        return self.t >= self.until or bool(spent.any())
 
     def _begin(self) -> None:
         super()._begin()
@@ -190,14 +160,6 @@ class TiedSampling(EpisodicLearner):
                 wait = int(patience * self.counts.paid[arm, 0, 0])
                 due = min(due, (wait - self.sight.age(arm), arm))
         return due
-
-    def _follow(
-        self, names: Ints, path: Ints, rewards: Floats, pulls: Ints, begin: int, end: int
-    ) -> tuple[int, int]:
-        left = self.limits - self.counts.visits
-        step, why = self.policy.walk(self.sight, left, names, path, pulls, begin, end)
-        self.counts.add_pulls(self.sight, names, path, rewards, pulls, begin, step)
-        return step, why
 
     def snapshot(self) -> Snapshot:
         state, arrays = super().snapshot()
