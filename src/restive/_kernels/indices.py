@@ -34,8 +34,8 @@ def spread(chain, error, cap, loop, oldest, ages, rows):
 
     cap, loop: age from which on powers repeat, and after how many steps; cap 0: not known, then it
     ends once rows are within ``error`` of their limit, or at ``oldest``. With a loop of 1, ages are
-    stored at distances that double where rows a distance apart are within twice ``error`` in L1:
-    chains that alternate keep all ages.
+    stored at distances that double where rows one and two of the old distances apart are within
+    twice ``error`` in L1: chains that alternate keep all ages.
     """
     move, other, ahead = chain.copy(), np.empty_like(chain), np.empty_like(chain)
     limit = limit_of(chain) if cap == 0 else chain
@@ -48,9 +48,11 @@ def spread(chain, error, cap, loop, oldest, ages, rows):
         if cap == 0 and (last >= oldest or distance(here, limit) <= error):
             break
         if loop == 1 and last >= DENSE * stride:
+            multiply(here, move, ahead)
+            near = distance(ahead, here)
             multiply(move, move, other)
             multiply(here, other, ahead)
-            if distance(ahead, here) <= 2.0 * error:
+            if max(near, distance(ahead, here)) <= 2.0 * error:
                 move[:] = other
                 stride *= 2
         ages[count] = last + stride

@@ -30,7 +30,8 @@ def index_table(chain: Floats, means: Floats, error: float, oldest: int) -> Spac
 
     error: L1 distance at which ages are no longer told apart. oldest: age from which on they are
     not, however slow the chain is. Two states have a closed form; more take a sweep over the price
-    (``restive.many.whittle``).
+    (``restive.many.whittle``). An arm of more than two states that runs round a loop for longer
+    than 256 steps is taken to do so for ever.
     """
     from restive._kernels import indices, tied
 
@@ -40,7 +41,7 @@ def index_table(chain: Floats, means: Floats, error: float, oldest: int) -> Spac
     rows = np.maximum(chain, LEAST)
     rows /= rows.sum(axis=1, keepdims=True)
     cap, loop = tied.lasso(rows, error, CAPS, DOUBLINGS)
-    if cap == CAPS[-1] and loop == 1:
+    if cap == CAPS[-1] and (loop == 1 or size == 2):  # it needs more, and they cost little
         cap = 0
     ages = np.empty(MOST_AGES, dtype=np.int64)
     powers = np.empty((MOST_AGES, size, size))

@@ -46,7 +46,6 @@ class TiedSettings:
     enough: float = 20.0  # if it was pulled more often than this for each state
     growth: float = 0.02  # an episode may be this part of all steps before it
     aggregation: float = 0.02  # L1 distance at which ages are told apart no longer
-    coarsest: float = 0.02  # and the largest that exact planning may fall back to
     fewest_states: int = 20_000  # information states that may always be planned on
     states_per_step: float = 200.0  # and this many more for every step an episode may last
     unseen: float = 1.0  # how long to reckon with states never seen, in log(t) per known state
@@ -124,27 +123,26 @@ class PosteriorDraw(Rule):
         """Whether the drawn model is planned for exactly, every age told apart that has to be.
 
         It is if its information states are no more than ``fewest_states`` and ``states_per_step``
-        allow. Arms of many states are planned for exactly too, with fewer ages if need be.
+        allow: a budget of size, not of time. Arms of very many states are planned for exactly too,
+        with fewer ages if need be.
         """
         sizes, room = [len(chain) for chain in belief.chains], self._room(evidence)
-        if not affordable(sizes, 2, 1, *room):
-            return False
-        caps, periods = self._lassos(belief, self.settings.aggregation)
-        if max(sizes) > MOST_STATES or affordable(sizes, caps, periods, *room):
+        if max(sizes) > MOST_STATES:
             return True
-        rep = fitted(sizes, caps, periods, *room)
-        needed, _ = self._lassos(belief, self.settings.coarsest)
-        return rep.periods == periods and all(np.greater_equal(rep.caps, needed))
+        if not affordable(sizes, 2, 1, *room):  # not even with the fewest ages
+            return False
+        return affordable(sizes, *self._lassos(belief), *room)
 
     def _room(self, evidence: Evidence) -> tuple[float, int]:
         """Information states that may be planned on, and steps that the episode may last."""
         options, length = self.settings, self.longest(evidence, 0)
         return options.fewest_states + options.states_per_step * length, length
 
-    def _lassos(self, belief: Belief, error: float) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def _lassos(self, belief: Belief) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Caps and loops from which on powers of each chain repeat."""
         from restive._kernels import tied
 
+        error = self.settings.aggregation
         lassos = [tied.lasso(chain, error, CAPS, DOUBLINGS) for chain in belief.chains]
         caps, periods = zip(*lassos, strict=True)
         return caps, periods
@@ -154,7 +152,7 @@ class PosteriorDraw(Rule):
     ) -> tuple[Representation, Parameters]:
         """Information states fine enough for the drawn matrices, within what planning may take."""
         most, length = self._room(evidence)
-        caps, periods = self._lassos(belief, self.settings.aggregation)
+        caps, periods = self._lassos(belief)
         rep = fitted([len(chain) for chain in belief.chains], caps, periods, most, length)
         if last is not None and (last.sizes, last.periods) == (rep.sizes, rep.periods):
             slack = [a <= b <= 2 * a for a, b in zip(rep.caps, last.caps, strict=True)]
