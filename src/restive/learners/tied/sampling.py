@@ -58,6 +58,13 @@ class TiedSampling(GapLearner):
     reckoned with as long as an arm is little known; how far ages are told apart and on which loop
     they run (periodic arms) follows from the drawn matrices.
 
+    Plans are exact as long as their information states are no more than 20,000 and 200 for each
+    step that the episode may last (from six arms on: 600,000 bytes and 3,000 a step) with ages told
+    apart up to ``aggregation``, at most 256. Otherwise, and with several pulls a step, every arm
+    gets its Whittle index, at ages as old as may occur. The budget is one of size: the same seed
+    gives the same play. Only arms of more than 30 states, for which indices would take too long,
+    are planned for exactly with fewer ages.
+
     >>> learner = TiedSampling(2, rng=0)
     >>> learner.tell(learner.ask(), "busy", 0.0)
     >>> learner.ask()
