@@ -23,7 +23,7 @@ __all__ = ["CLAIMS", "chosen"]
 
 
 def _named(claims: Sequence[Claim], *names: str) -> tuple[Claim, ...]:
-    return tuple(one for one in claims if one.name in names)
+    return tuple(claim for claim in claims if claim.name in names)
 
 
 CLAIMS: tuple[Claim, ...] = (

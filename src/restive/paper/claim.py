@@ -80,12 +80,12 @@ class Judgement:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        claim, found = self.claim, self.finding
+        claim, finding = self.claim, self.finding
         return {
             "name": claim.name, "place": claim.place, "statement": claim.statement,
-            "ran": found.ran, "number": found.number, "criterion": found.criterion,
-            "verdict": found.verdict, "expected": claim.expected, "note": found.note,
-            "values": found.values,
+            "ran": finding.ran, "number": finding.number, "criterion": finding.criterion,
+            "verdict": finding.verdict, "expected": claim.expected, "note": finding.note,
+            "values": finding.values,
         }  # fmt: skip
 
 

@@ -37,7 +37,7 @@ def facts(
 
     only: the claims that were asked for, as they were given; all of them if empty.
     """
-    counts = Counter(one.finding.verdict for one in outcomes)
+    counts = Counter(judgement.finding.verdict for judgement in outcomes)
     return {
         "version": version,
         "paper": PAPER,
@@ -46,8 +46,8 @@ def facts(
         "known": len(CLAIMS),
         "interrupted": interrupted,
         "verdicts": {name: counts[name] for name in ("holds", "fails", "not decided")},
-        "surprises": [one.claim.name for one in outcomes if one.surprising],
-        "claims": [one.to_dict() for one in outcomes],
+        "surprises": [judgement.claim.name for judgement in outcomes if judgement.surprising],
+        "claims": [judgement.to_dict() for judgement in outcomes],
     }
 
 
@@ -56,55 +56,56 @@ def _command(quick: bool, only: str) -> str:
     return shlex.join(words)
 
 
-def summary(found: dict[str, Any]) -> str:
+def summary(results: dict[str, Any]) -> str:
     """One sentence or two about the verdicts."""
-    count, shown = found["verdicts"], len(found["claims"])
-    of = "" if shown == found["known"] else f" of {found['known']}"
+    count, shown = results["verdicts"], len(results["claims"])
+    of = "" if shown == results["known"] else f" of {results['known']}"
     words = (
         f"{shown}{of} claims: {count['holds']} hold, {count['fails']} fail, "
         f"{count['not decided']} not decided."
     )
-    wrong = found["surprises"]
+    wrong = results["surprises"]
     if wrong:
         return f"{words} Not as expected: {', '.join(wrong)}."
-    claims = found["claims"]
-    if open_ := [one["name"] for one in claims if one["verdict"] != one["expected"]]:
+    claims = results["claims"]
+    if open_ := [claim["name"] for claim in claims if claim["verdict"] != claim["expected"]]:
         return f"{words} Open against expectation: {', '.join(open_)}."
     return f"{words} {'These' if of else 'The'} verdicts are those expected."
 
 
-def markdown(found: dict[str, Any]) -> str:
+def markdown(results: dict[str, Any]) -> str:
     """The run as a Markdown page."""
-    lines = ["# The paper, claim by claim", "", _intro(found), "",
-             f"{found['paper']}. Made by `{found['command']}`, restive {found['version']}.", "",
-             summary(found), ""]  # fmt: skip
-    if found["interrupted"]:
+    lines = ["# The paper, claim by claim", "", _intro(results), "",
+             f"{results['paper']}. Made by `{results['command']}`, restive {results['version']}.",
+             "", summary(results), ""]  # fmt: skip
+    if results["interrupted"]:
         lines += ["The run was interrupted: claims that were not finished are left out.", ""]
     lines += [_row(HEADS), _row(["---"] * len(HEADS))]
-    lines += [_row(_cells(one)) for one in found["claims"]]
-    notes = [f"- **{one['name']}**: {one['note']}" for one in found["claims"] if one["note"]]
+    lines += [_row(_cells(c)) for c in results["claims"]]
+    notes = [f"- **{c['name']}**: {c['note']}" for c in results["claims"] if c["note"]]
     return "\n".join([*lines, "", "## Notes", "", *notes, ""])
 
 
-def _intro(found: dict[str, Any]) -> str:
-    return INTRO.format(ALL if len(found["claims"]) == found["known"] else SOME)
+def _intro(results: dict[str, Any]) -> str:
+    return INTRO.format(ALL if len(results["claims"]) == results["known"] else SOME)
 
 
 def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _cells(one: dict[str, Any]) -> tuple[str, ...]:
+def _cells(claim: dict[str, Any]) -> tuple[str, ...]:
     names = ("name", "place", "statement", "ran", "number", "criterion")
-    return (*(one[name] for name in names), verdict_words(one))
+    return (*(claim[name] for name in names), verdict_words(claim))
 
 
-def verdict_words(one: dict[str, Any]) -> str:
+def verdict_words(claim: dict[str, Any]) -> str:
     """The verdict, and whether it was known before."""
-    if one["verdict"] == one["expected"] == "fails":
+    if claim["verdict"] == claim["expected"] == "fails":
         return "fails, as known"
-    unexpected = one["verdict"] != one["expected"]
-    return f"{one['verdict']} (expected: {one['expected']})" if unexpected else str(one["verdict"])
+    if claim["verdict"] != claim["expected"]:
+        return f"{claim['verdict']} (expected: {claim['expected']})"
+    return str(claim["verdict"])
 
 
 STYLE = """
@@ -124,28 +125,28 @@ table { border-collapse: collapse; width: 100% } td, th { border-bottom: 1px sol
 """
 
 
-def page(found: dict[str, Any]) -> str:
+def page(results: dict[str, Any]) -> str:
     """The run as one HTML page, light or dark as the reader's screen is."""
-    rows = "\n".join(_html_row(one) for one in found["claims"])
+    rows = "\n".join(_html_row(claim) for claim in results["claims"])
     heads = "".join(f'<th scope="col">{head}</th>' for head in HEADS)
-    stopped = "<p>The run was interrupted.</p>" if found["interrupted"] else ""
+    stopped = "<p>The run was interrupted.</p>" if results["interrupted"] else ""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         f"<title>The paper, claim by claim</title><style>{STYLE}</style></head><body>"
-        f"<h1>The paper, claim by claim</h1><p>{escape(_intro(found)).replace('*', '')}</p>"
-        f"<p>{escape(found['paper'])}. Made by "
-        f"<code>{escape(found['command'])}</code>, restive {escape(found['version'])}.</p>"
-        f"{stopped}<p><strong>{escape(summary(found))}</strong></p>\n"
+        f"<h1>The paper, claim by claim</h1><p>{escape(_intro(results)).replace('*', '')}</p>"
+        f"<p>{escape(results['paper'])}. Made by "
+        f"<code>{escape(results['command'])}</code>, restive {escape(results['version'])}.</p>"
+        f"{stopped}<p><strong>{escape(summary(results))}</strong></p>\n"
         f"<table><thead><tr>{heads}</tr></thead><tbody>\n{rows}\n</tbody></table></body></html>\n"
     )
 
 
-def _html_row(one: dict[str, Any]) -> str:
-    cells = [escape(cell) for cell in _cells(one)]
-    if one["note"]:
-        cells[4] += f'<p class="small">{escape(one["note"])}</p>'
-    kind = {"holds": "holds", "fails": "fails"}.get(one["verdict"], "open")
+def _html_row(claim: dict[str, Any]) -> str:
+    cells = [escape(cell) for cell in _cells(claim)]
+    if claim["note"]:
+        cells[4] += f'<p class="small">{escape(claim["note"])}</p>'
+    kind = {"holds": "holds", "fails": "fails"}.get(claim["verdict"], "open")
     marked = f'<strong class="{kind}">{cells[6]}</strong>'
     shown = [f"<code>{cells[0]}</code>", *cells[1:6], marked]
     named = zip(HEADS, shown, strict=True)  # names that a narrow screen shows beside the cells
@@ -162,12 +163,12 @@ def check_folder(folder: str) -> None:
         target.mkdir(parents=True, exist_ok=True)
 
 
-def write_report(found: dict[str, Any], folder: str) -> list[str]:
+def write_report(results: dict[str, Any], folder: str) -> list[str]:
     """paper.md, paper.json and paper.html in ``folder``, each whole or not at all; their paths."""
     texts = {
-        "paper.md": markdown(found),
-        "paper.json": json.dumps(found, indent=1, allow_nan=False, ensure_ascii=False) + "\n",
-        "paper.html": page(found),
+        "paper.md": markdown(results),
+        "paper.json": json.dumps(results, indent=1, allow_nan=False, ensure_ascii=False) + "\n",
+        "paper.html": page(results),
     }
     written = []
     for name, text in texts.items():

@@ -33,24 +33,24 @@ def run_claims(
 ) -> Iterator[Judgement]:
     """The outcome of every claim, each as soon as all its cells are done.
 
-    The shortest experiments come first, so that an interrupted run leaves as much as it can.
+    The shortest measurements come first, so that an interrupted run leaves as much as it can.
     One worker means this process. Closing the iterator stops the workers.
     """
-    experiments = {claim.measurement.name: claim.measurement for claim in claims}
+    measurements = {claim.measurement.name: claim.measurement for claim in claims}
     which = 1 if scale.quick else 0
-    cells = {one.name: list(one.cells(scale)) for one in experiments.values()}
-    order = sorted(experiments.values(), key=lambda one: one.seconds[which] * len(cells[one.name]))
-    jobs = [(one, cell) for one in order for cell in cells[one.name]]
-    clock = _Clock([one.seconds[which] for one, _ in jobs])
-    found: dict[str, list[Any]] = {one.name: [] for one in order}
+    cells = {m.name: list(m.cells(scale)) for m in measurements.values()}
+    order = sorted(measurements.values(), key=lambda m: m.seconds[which] * len(cells[m.name]))
+    jobs = [(m, cell) for m in order for cell in cells[m.name]]
+    clock = _Clock([m.seconds[which] for m, _ in jobs])
+    results: dict[str, list[Any]] = {m.name: [] for m in order}
     for k, result in enumerate(_results(jobs, workers)):
         name = jobs[k][0].name
-        found[name].append(result)
+        results[name].append(result)
         if progress is not None:
             progress(clock.after(k + 1))
-        if len(found[name]) == len(cells[name]):
+        if len(results[name]) == len(cells[name]):
             ready = (claim for claim in claims if claim.measurement.name == name)
-            yield from (Judgement(claim, claim.judge(scale, found[name])) for claim in ready)
+            yield from (Judgement(claim, claim.judge(scale, results[name])) for claim in ready)
 
 
 class _Clock:

@@ -69,12 +69,12 @@ def hard_regrets(
     name: str, horizon: int, cells: Sequence[tuple[int, int]], seed: int
 ) -> list[float]:
     """Gap regret on each (K, m) of Theorem 3's family, good arms drawn anew for every seed."""
-    found = []
+    regrets = []
     for k, m in cells:
         own = 10_000 * seed + 100 * k + m  # every cell draws for itself
         bandit = lower_bound(k, m, horizon=horizon, rng=own)
-        found.append(float(gap_curve(bandit, name, horizon, own)[1][-1]))
-    return found
+        regrets.append(float(gap_curve(bandit, name, horizon, own)[1][-1]))
+    return regrets
 
 
 def told_regrets(horizon: int, cells: Sequence[tuple[int, int]], seed: int) -> list[float]:
@@ -82,14 +82,14 @@ def told_regrets(horizon: int, cells: Sequence[tuple[int, int]], seed: int) -> l
 
     In each phase Thompson sampling over K Bernoulli arms, with horizon / m steps.
     """
-    found = []
+    regrets = []
     for k, m in cells:
         rng = np.random.default_rng([seed, k, m, 29])
         gap = min(1.0, np.sqrt(k * m / horizon)) / 4
         means = np.full((m, k), 0.5)
         means[np.arange(m), rng.integers(k, size=m)] += gap
-        found.append(_thompson(means, horizon // m, rng))
-    return found
+        regrets.append(_thompson(means, horizon // m, rng))
+    return regrets
 
 
 def _thompson(means: Floats, steps: int, rng: np.random.Generator) -> float:

@@ -71,18 +71,18 @@ THEOREM_4 = Measurement("theorem-4", _theorem_4, measure_regret, (3.0, 0.6))
 
 
 def judge_theorem_4(scale: Scale, results: Sequence[Any]) -> Finding:
-    worst = max(one["regret"] / one["bound"] for one in results)
-    told = sum(one["bound"] < one["horizon"] for one in results)
-    over = sum(one["regret"] > one["bound"] for one in results)
+    worst = max(run["regret"] / run["bound"] for run in results)
+    informative = sum(run["bound"] < run["horizon"] for run in results)
+    over = sum(run["regret"] > run["bound"] for run in results)
     return Finding(
         f"{len(results)} random MDPs of 4 states, 2 actions and 3 colors, half of them with eps > "
         f"0, half with a known color; T = {results[0]['horizon']:.0e}, true diameters",
         f"{over} runs above the bound; largest regret / bound {worst:.2g}; the bound is below T in "
-        f"{told} runs",
+        f"{informative} runs",
         "regret is below the bound in every run",
         judged(over == 0),
         "",
-        {"largest": worst, "above": over, "meaningful": told},
+        {"largest": worst, "above": over, "meaningful": informative},
     )
 
 
@@ -110,9 +110,9 @@ def _ran(results: Sequence[Audited]) -> str:
 
 
 def judge_sets(scale: Scale, results: Sequence[Audited]) -> Finding:
-    failures = sum(not one.held for one in results)
+    failures = sum(not audit.held for audit in results)
     allowed = most_failures(len(results), criteria.DELTA, criteria.ALPHA)
-    closest = max(one.closest for one in results)
+    closest = max(audit.closest for audit in results)
     return Finding(
         _ran(results),
         f"the truth left the sets in {failures} runs; it came as far as {closest:.2f} of a radius",
@@ -124,7 +124,7 @@ def judge_sets(scale: Scale, results: Sequence[Audited]) -> Finding:
 
 
 def judge_optimism(scale: Scale, results: Sequence[Audited]) -> Finding:
-    margin = min(one.margin for one in results)
+    margin = min(audit.margin for audit in results)
     return Finding(
         _ran(results),
         f"least advantage of the optimistic gain {margin:.4f}",
@@ -136,7 +136,7 @@ def judge_optimism(scale: Scale, results: Sequence[Audited]) -> Finding:
 
 
 def judge_episodes(scale: Scale, results: Sequence[Audited]) -> Finding:
-    share = max(one.episodes / one.allowed for one in results)
+    share = max(audit.episodes / audit.allowed for audit in results)
     return Finding(
         _ran(results),
         f"largest share of the bound {share:.2f}",

@@ -40,7 +40,7 @@ def draw_bandit(seed: int) -> Bandit:
 
 def measure_diameter(seed: int) -> list[dict[str, float]]:
     """True D_eps over Lemma 1's bound, for each eps whose MDP is small enough."""
-    bandit, found = draw_bandit(seed), []
+    bandit, pairs = draw_bandit(seed), []
     for epsilon in EPSILONS:
         caps = [arm.mixing_time(epsilon) for arm in bandit.arms]
         states = prod(bandit.n_states) * bandit.n_arms * max(caps) ** (bandit.n_arms - 1)
@@ -48,16 +48,16 @@ def measure_diameter(seed: int) -> list[dict[str, float]]:
             continue
         true = bandit_diameter(bandit, caps, tolerance=1e-3).upper
         diameters = [arm.diameter for arm in bandit.arms]
-        found.append({"true": true, "bound": theory.diameter_bound(diameters, max(caps))})
-    return found
+        pairs.append({"true": true, "bound": theory.diameter_bound(diameters, max(caps))})
+    return pairs
 
 
 DIAMETERS = Measurement("diameters", _problems, measure_diameter, (0.4, 0.4))
 
 
 def judge_lemma(scale: Scale, results: Sequence[Any]) -> Finding:
-    many = [one for block in results for one in block]
-    worst = max(one["true"] / one["bound"] for one in many)
+    many = [pair for block in results for pair in block]
+    worst = max(pair["true"] / pair["bound"] for pair in many)
     example = example1(0.1).arms[0]
     cap, sides = example.mixing_time(0.01), [example.diameter] * 2
     true = bandit_diameter(example1(0.1), cap, tolerance=1e-3).upper

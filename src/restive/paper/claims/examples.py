@@ -29,20 +29,20 @@ def measure_channels(cell: tuple[int, float]) -> dict[str, float]:
     """Interval of rho*, what one arm earns, and how often the paper's policy is not the best."""
     number, epsilon = cell
     bandit = example1(epsilon) if number == 1 else example2(epsilon)
-    found = plan(bandit, criteria.EXAMPLES.accuracy)
+    best = plan(bandit, criteria.EXAMPLES.accuracy)
     leave = 0 if number == 1 else 1  # the state after which the paper switches
-    wrong, worst = _departures(found, leave)
+    wrong, worst = _departures(best, leave)
     single = bandit.arms[bandit.best_arm].gain
-    return {"epsilon": epsilon, "lower": found.gain_lower, "upper": found.gain_upper,
+    return {"epsilon": epsilon, "lower": best.gain_lower, "upper": best.gain_upper,
             "single": single, "wrong": wrong, "worst": worst}  # fmt: skip
 
 
-def _departures(found: Plan, leave: int) -> tuple[int, float]:
+def _departures(best: Plan, leave: int) -> tuple[int, float]:
     """Information states in which switching after ``leave`` and staying otherwise loses."""
     grid = list(product((0, 1), (0, 1), range(2, AGES)))
     losses = []
     for own, other, age in grid:
-        gaps = found.gap([own, other], [1, age])
+        gaps = best.gap([own, other], [1, age])
         losses.append(float(gaps[1 if own == leave else 0]))
     return sum(loss > TIES for loss in losses), max(losses)
 
@@ -60,29 +60,28 @@ SECOND = Measurement("example-2", _second, measure_channels, (0.5, 0.5))
 
 
 def judge_channels(scale: Scale, results: Sequence[Any]) -> Finding:
-    said = criteria.EXAMPLES
+    limits = criteria.EXAMPLES
     good = True
-    for one in results:
-        near = min(one["epsilon"], 1 - one["epsilon"])  # distance from 0, or from 1
-        value = said.limit - said.slope * near
-        inside = one["lower"] <= value <= one["upper"]
-        good &= inside and one["upper"] - one["lower"] <= said.accuracy * (1 + 1e-9)
-        good &= abs(one["single"] - said.single) < 1e-12 and one["wrong"] == 0
-    shown = ", ".join(f"{_middle(one):.4f} at {one['epsilon']:g}" for one in results)
+    for case in results:
+        near = min(case["epsilon"], 1 - case["epsilon"])  # distance from 0, or from 1
+        value = limits.limit - limits.slope * near
+        inside = case["lower"] <= value <= case["upper"]
+        good &= inside and case["upper"] - case["lower"] <= limits.accuracy * (1 + 1e-9)
+        good &= abs(case["single"] - limits.single) < 1e-12 and case["wrong"] == 0
+    shown = ", ".join(f"{_middle(case):.4f} at {case['epsilon']:g}" for case in results)
     return Finding(
         f"certified plans; the policy compared in {4 * (AGES - 2)} information states each",
         f"rho* = {shown}; one arm earns {results[0]['single']:.4f}",
-        f"{said.limit:g} less half of epsilon's distance from 0 or 1 lies in each interval of "
-        f"{said.accuracy:g}; single arms earn {said.single:g}; the policy is as the paper says",
+        f"{limits.limit:g} less half of epsilon's distance from 0 or 1 lies in each interval of "
+        f"{limits.accuracy:g}; single arms earn {limits.single:g}; the policy is as the paper says",
         judged(bool(good)),
         "",
-        {"epsilon": [one["epsilon"] for one in results],
-         "lower": [one["lower"] for one in results], "upper": [one["upper"] for one in results]},
-    )  # fmt: skip
+        {key: [case[key] for case in results] for key in ("epsilon", "lower", "upper")},
+    )
 
 
-def _middle(one: Any) -> float:
-    return 0.5 * float(one["lower"] + one["upper"])
+def _middle(bounds: Any) -> float:
+    return 0.5 * float(bounds["lower"] + bounds["upper"])
 
 
 # --- Example 3 -------------------------------------------------------------------------------
@@ -91,12 +90,12 @@ def _middle(one: Any) -> float:
 def measure_coin(epsilon: float) -> dict[str, float]:
     """Interval of rho*, when the channel is tried again after a 0, and what that pull expects."""
     bandit = example3(epsilon)
-    found = plan(bandit, criteria.EXAMPLES.accuracy)
-    ages = range(2, found.caps[0] + 2)
-    again = next(age for age in ages if found.action([0, 0], [age, 1]) == 0)
+    best = plan(bandit, criteria.EXAMPLES.accuracy)
+    ages = range(2, best.caps[0] + 2)
+    again = next(age for age in ages if best.action([0, 0], [age, 1]) == 0)
     expected = float(bandit.arms[0].power(again)[0] @ bandit.arms[0].rewards)
-    stays = found.action([1, 0], [1, 2])
-    return {"epsilon": epsilon, "lower": found.gain_lower, "upper": found.gain_upper,
+    stays = best.action([1, 0], [1, 2])
+    return {"epsilon": epsilon, "lower": best.gain_lower, "upper": best.gain_upper,
             "again": again, "expected": expected, "stays": float(stays == 0),
             "myopic": evaluate(bandit, "myopic").gain}  # fmt: skip
 
@@ -110,11 +109,11 @@ def closed_form_3(epsilon: float) -> tuple[float, int]:
     >>> closed_form_3(0.2)[0] == 37 / 62
     True
     """
-    found = []
+    gains = []
     for m in range(2, 2000):
         w = (1 - (1 - 2 * epsilon) ** m) / 2
-        found.append((((m - 1) / 2 + w / epsilon) / (m + w / epsilon), m))
-    return max(found)
+        gains.append((((m - 1) / 2 + w / epsilon) / (m + w / epsilon), m))
+    return max(gains)
 
 
 def _third(scale: Scale) -> Sequence[float]:
@@ -125,28 +124,28 @@ THIRD = Measurement("example-3", _third, measure_coin, (0.5, 0.5))
 
 
 def judge_coin(scale: Scale, results: Sequence[Any]) -> Finding:
-    said, good = criteria.EXAMPLES, True
-    for one in results:
-        value, again = closed_form_3(one["epsilon"])
-        good &= one["lower"] <= value <= one["upper"] and one["again"] == again
-        good &= one["expected"] < said.single and one["stays"] == 1
-        good &= one["myopic"] < one["lower"]
+    limits, good = criteria.EXAMPLES, True
+    for case in results:
+        value, again = closed_form_3(case["epsilon"])
+        good &= case["lower"] <= value <= case["upper"] and case["again"] == again
+        good &= case["expected"] < limits.single and case["stays"] == 1
+        good &= case["myopic"] < case["lower"]
     shown = ", ".join(
-        f"{_middle(one):.4f} at {one['epsilon']:g} (again after {one['again']:.0f} steps, then "
-        f"expecting {one['expected']:.3f})"
-        for one in results
+        f"{_middle(case):.4f} at {case['epsilon']:g} (again after {case['again']:.0f} steps, then "
+        f"expecting {case['expected']:.3f})"
+        for case in results
     )
-    least = min(one["lower"] - one["myopic"] for one in results)
+    least = min(case["lower"] - case["myopic"] for case in results)
     return Finding(
         "certified plans, and the myopic policy evaluated exactly",
         f"rho* = {shown}; the myopic policy loses {least:.4f} or more",
         "the closed form by renewal lies in each interval, the channel is tried again at its age "
-        f"although it then expects less than {said.single:g}, and the myopic policy earns less",
+        f"although it then expects less than {limits.single:g}, and the myopic policy earns less",
         judged(bool(good)),
         "",
-        {"epsilon": [one["epsilon"] for one in results], "least_myopic_loss": least,
-         "lower": [one["lower"] for one in results], "upper": [one["upper"] for one in results]},
-    )  # fmt: skip
+        {"epsilon": [case["epsilon"] for case in results], "least_myopic_loss": least}
+        | {key: [case[key] for case in results] for key in ("lower", "upper")},
+    )
 
 
 # --- Example 4 -------------------------------------------------------------------------------
@@ -154,9 +153,9 @@ def judge_coin(scale: Scale, results: Sequence[Any]) -> Finding:
 
 def measure_fork(center: bool) -> dict[str, Any]:
     """rho*, and what each arm loses where C was seen at 1/2 just now and R at 1 three steps ago."""
-    found = plan(example4(center), 1e-9)
+    best = plan(example4(center), 1e-9)
     situation = ([0, 1, 0], [2, 1, 3]) if center else ([0, 0], [1, 3])
-    return {"center": center, "gain": found.gain, "gaps": found.gap(*situation).tolist()}
+    return {"center": center, "gain": best.gain, "gaps": best.gap(*situation).tolist()}
 
 
 def _fork(scale: Scale) -> Sequence[bool]:
@@ -167,17 +166,17 @@ FOURTH = Measurement("example-4", _fork, measure_fork, (0.5, 0.5))
 
 
 def judge_fork(scale: Scale, results: Sequence[Any]) -> Finding:
-    said = criteria.EXAMPLES
+    limits = criteria.EXAMPLES
     with_c, without = results
     left, right = with_c["gaps"][0] - with_c["gaps"][2], without["gaps"][1] - without["gaps"][0]
-    close = [with_c["gain"] - said.with_center, without["gain"] - said.without_center,
-             left + said.preference, right + said.preference]  # fmt: skip
+    close = [with_c["gain"] - limits.with_center, without["gain"] - limits.without_center,
+             left + limits.preference, right + limits.preference]  # fmt: skip
     holds = with_c["gaps"][0] < 1e-7 and max(abs(float(off)) for off in close) < 1e-7
     return Finding(
         "certified plans (width 1e-9) with and without C, in the situation of the proof",
         f"rho* = {with_c['gain']:.6f} with C, {without['gain']:.6f} without; L beats R by "
         f"{-left:.6f} with C, R beats L by {-right:.6f} without",
-        f"{said.with_center} and {said.without_center}; {said.preference} both times",
+        f"{limits.with_center} and {limits.without_center}; {limits.preference} both times",
         judged(holds),
         "The figure is not in the source of the paper: arms C and R are rebuilt from the proof.",
         {"with_center": with_c["gain"], "without_center": without["gain"],
@@ -204,10 +203,10 @@ def measure_play(name: str, steps: int) -> list[float]:
     The bandit's hidden chains are played; if the information states are an MDP with the laws of
     Section 5, this has mean 0 up to the width of the plan's interval.
     """
-    found = plan(build(name, **PROBLEMS[name]), 1e-6)
+    best = plan(build(name, **PROBLEMS[name]), 1e-6)
     off = []
     for seed in range(RUNS):
-        run = play(plan_policy(found), BanditWorld(found.bandit, 900_000 + seed), steps, plan=found)
+        run = play(plan_policy(best), BanditWorld(best.bandit, 900_000 + seed), steps, plan=best)
         assert run.regret is not None
         assert run.gap_regret is not None
         assert run.boundary is not None

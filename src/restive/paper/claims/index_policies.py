@@ -84,8 +84,8 @@ def measure_orders(center_only: bool) -> dict[str, Any]:
 
 def _best(center: bool) -> float:
     """rho* of the problem with or without C."""
-    said = criteria.EXAMPLES
-    return float(said.with_center if center else said.without_center)
+    limits = criteria.EXAMPLES
+    return float(limits.with_center if center else limits.without_center)
 
 
 def _orders(scale: Scale) -> Sequence[bool]:
@@ -97,13 +97,13 @@ ORDERS = Measurement("index-policies", _orders, measure_orders, (1.5, 1.5))
 
 def judge_orders(scale: Scale, results: Sequence[Any]) -> Finding:
     both, alone = results[0]["margin"], results[1]["margin"]
-    wanted = criteria.INDEX.margin
+    margin = criteria.INDEX.margin
     return Finding(
         f"all {results[0]['policies']:,} orders of the indices, both problems, exactly",
         f"the best index policy loses {both:.6f} a step in the worse problem ({1 / both:.0f}th of "
         f"a step's reward), and {alone:.6f} with C alone",
-        f"at least {wanted} = {float(wanted):.6f}, that is 1/16 once in {CYCLE} steps",
-        judged(both >= float(wanted) - 1e-12),
+        f"at least {margin} = {float(margin):.6f}, that is 1/16 once in {CYCLE} steps",
+        judged(both >= float(margin) - 1e-12),
         "In this reconstruction of the figure no index policy is optimal even on the problem with "
         "C alone: after the toss of step 8 L is better, after that of step 13 R." if alone > 0
         else "",
@@ -132,11 +132,11 @@ def measure_counting(center: bool) -> tuple[bool, float, float]:
     names = "LCR" if center else "LR"
 
     def policy(states: tuple[int, ...], ages: tuple[int, ...]) -> int:
-        worth = [counting_index(*one) for one in zip(names, states, ages, strict=True)]
+        worth = [counting_index(*arm) for arm in zip(names, states, ages, strict=True)]
         return int(np.argmax(worth))
 
-    found = evaluate(example4(center), policy, 1e-9, caps=CYCLE)
-    return center, found.gain, _best(center)
+    value = evaluate(example4(center), policy, 1e-9, caps=CYCLE)
+    return center, value.gain, _best(center)
 
 
 COUNTING = Measurement("counting-index", _orders, measure_counting, (1.0, 1.0))

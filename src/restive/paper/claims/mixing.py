@@ -34,10 +34,10 @@ def mixing_time(rows: Floats, epsilon: float = 0.25) -> int:
 def far_apart(rows: Floats, age: int, step: int = 1) -> float:
     """Largest L1 distance of P^n(s, .) and P^n'(s, .) over n, n' in age, age + step, ..."""
     power, turn = np.linalg.matrix_power(rows, age), np.linalg.matrix_power(rows, step)
-    found = [power]
+    powers = [power]
     for _ in range(WINDOW):
-        found.append(found[-1] @ turn)
-    laws = np.array(found)  # (ages, S, S)
+        powers.append(powers[-1] @ turn)
+    laws = np.array(powers)  # (ages, S, S)
     return float(np.abs(laws[:, None] - laws[None]).sum(axis=-1).max())
 
 
@@ -77,7 +77,7 @@ def _ran(results: Sequence[Any]) -> str:
 
 
 def _largest(results: Sequence[Any], key: str) -> float:
-    return float(max(one[key] for block in results for one in block))
+    return float(max(case[key] for block in results for case in block))
 
 
 def _ratio(results: Sequence[Any], key: str, words: str, note: str = "") -> Finding:
@@ -109,7 +109,7 @@ def judge_alike_exact(scale: Scale, results: Sequence[Any]) -> Finding:
     epsilon = 0.01
     age = mixing_time(rows, epsilon)
     apart = far_apart(rows, age)
-    many = [one["alike_exact"] for block in results for one in block]
+    many = [case["alike_exact"] for block in results for case in block]
     share = float(np.mean(np.array(many) > criteria.MIXING.most))
     worst = max(apart / epsilon, max(many))
     note = (
@@ -142,13 +142,13 @@ def _small_problems(scale: Scale) -> Sequence[tuple[tuple[int, ...], tuple[int, 
 def measure_colors(cell: tuple[tuple[int, ...], tuple[int, ...]]) -> tuple[int, int, int]:
     """Colors counted in the T-step representation, by the formula, and in the code's tables."""
     sizes, caps = cell
-    found = set()
+    colors = set()
     for ages in product(range(1, max(caps) + 3), repeat=len(sizes)):
         if 1 in ages and len(set(ages)) == len(ages):
             for j, age in enumerate(ages):
-                found |= {(j, s, min(age, caps[j])) for s in range(sizes[j])}
+                colors |= {(j, s, min(age, caps[j])) for s in range(sizes[j])}
     stored = Representation(sizes, caps, (1,) * len(sizes)).n_colors
-    return len(found), theory.n_colors(sizes, caps), stored
+    return len(colors), theory.n_colors(sizes, caps), stored
 
 
 COLORS = Measurement("colors", _small_problems, measure_colors, (0.01, 0.01))

@@ -52,8 +52,8 @@ SLOW = _growth("slow", 3 * 10**7, 3 * 10**6, (4.5, 0.6))
 def judge_rate(name: str, scale: Scale, curves: Sequence[Any]) -> Finding:
     """The exponent of the last factor of ten against that of log^2(T/delta) sqrt(T)."""
     horizon = float(curves[0][0][-1])
-    said = criteria.GROWTH
-    most = said.root + said.known_logs / log(horizon / criteria.DELTA)
+    limits = criteria.GROWTH
+    most = limits.root + limits.known_logs / log(horizon / criteria.DELTA)
     slopes = [slope(curve, horizon / 10, horizon) for curve in curves]
     bounds, earlier = interval(slopes), np.mean([slope(c, horizon / 100, horizon / 10)
                                                  for c in curves])  # fmt: skip
@@ -66,8 +66,8 @@ def judge_rate(name: str, scale: Scale, curves: Sequence[Any]) -> Finding:
         f"Algorithm 2 on {SETTINGS[name].words}, {len(curves)} seeds, T = {horizon:.0e}",
         f"exponent {np.mean(slopes):.3f} ({bounds[0]:.3f} to {bounds[1]:.3f}); regret "
         f"{at_end(curves, horizon):,.0f}",
-        f"the exponent of gap regret from T/10 to T is at most {said.root:g} + "
-        f"{said.known_logs:g}/log(T/delta) = {most:.3f}, the growth of log^2(T/delta) sqrt(T)",
+        f"the exponent of gap regret from T/10 to T is at most {limits.root:g} + "
+        f"{limits.known_logs:g}/log(T/delta) = {most:.3f}, the growth of log^2(T/delta) sqrt(T)",
         verdict,
         note,
         {"exponent": float(np.mean(slopes)), "interval": list(bounds), "most": most},
@@ -113,16 +113,16 @@ def judge_extension(name: str, scale: Scale, curves: Sequence[Any]) -> Finding:
     horizon = float(curves[0][0][-1])
     slopes = [slope(curve, horizon / 100, horizon) for curve in curves]
     bounds = interval(slopes)
-    said, setting = criteria.GROWTH, SETTINGS[name]
-    rate = said.root + said.unknown_logs / log(horizon / criteria.DELTA)
-    told = ", ".join(key.removeprefix("unknown_") for key in setting.options)
+    limits, setting = criteria.GROWTH, SETTINGS[name]
+    rate = limits.root + limits.unknown_logs / log(horizon / criteria.DELTA)
+    hidden = ", ".join(key.removeprefix("unknown_") for key in setting.options)
     return Finding(
-        f"Algorithm 2 on {setting.words}" + (f", not told: {told}" if told else "")
+        f"Algorithm 2 on {setting.words}" + (f", not told: {hidden}" if hidden else "")
         + f"; {len(curves)} seeds, T = {horizon:.0e}",
         f"exponent {np.mean(slopes):.3f} ({bounds[0]:.3f} to {bounds[1]:.3f}); the rate "
         f"log^(7/2)(T/delta) sqrt(T) has {rate:.3f}",
-        f"the exponent of gap regret from T/100 to T is below {said.sublinear:g}",
-        growth_verdict(bounds, np.nextafter(said.sublinear, 0)),
+        f"the exponent of gap regret from T/100 to T is below {limits.sublinear:g}",
+        growth_verdict(bounds, np.nextafter(limits.sublinear, 0)),
         "",
         {"exponent": float(np.mean(slopes)), "interval": list(bounds), "rate": rate},
     )  # fmt: skip

@@ -31,13 +31,13 @@ def _blocks(scale: Scale) -> Sequence[int]:
 
 def measure_reversible(block: int) -> list[float]:
     """Tmix over the bound by the diameter, for each lazy reversible chain of a block."""
-    found = []
+    ratios = []
     for k in range(BLOCK):
         rows = reversible_chain(np.random.default_rng([block, k, 6]))
         lazy = 0.5 * (rows + np.eye(len(rows)))
         bound = theory.reversible_mixing_bound(arm_of(lazy).diameter)
-        found.append(mixing_time(lazy) / bound)
-    return found
+        ratios.append(mixing_time(lazy) / bound)
+    return ratios
 
 
 REVERSIBLE = Measurement("reversible", _blocks, measure_reversible, (0.3, 0.3))
@@ -81,7 +81,7 @@ def judge_reversible(scale: Scale, results: Sequence[Any]) -> Finding:
 
 def measure_periodic(block: int) -> list[dict[str, float]]:
     """Rows from eq. (1)'s age on, compared in steps of the period, of lcm(1..S) and of 1."""
-    found = []
+    distances = []
     for k in range(10):
         rng = np.random.default_rng([block, k, 7])
         period = int(rng.integers(2, 5))
@@ -94,21 +94,21 @@ def measure_periodic(block: int) -> list[dict[str, float]]:
             own.append(far_apart(arm.transitions, cap, arm.period) / epsilon)
             unknown.append(far_apart(arm.transitions, cap, multiple) / epsilon)
             without.append(far_apart(arm.transitions, cap))
-        found.append({"own": max(own), "unknown": max(unknown), "without": min(without),
+        distances.append({"own": max(own), "unknown": max(unknown), "without": min(without),
                       "right": float(arm.period == period)})  # fmt: skip
-    return found
+    return distances
 
 
 PERIODIC = Measurement("periodic", _blocks, measure_periodic, (0.3, 0.3))
 
 
 def judge_periodic(scale: Scale, results: Sequence[Any]) -> Finding:
-    many = [one for block in results for one in block]
-    own, unknown = max(one["own"] for one in many), max(one["unknown"] for one in many)
-    without = min(one["without"] for one in many)
+    many = [chain for block in results for chain in block]
+    own, unknown = max(chain["own"] for chain in many), max(chain["unknown"] for chain in many)
+    without = min(chain["without"] for chain in many)
     limit = criteria.MIXING
     holds = max(own, unknown) <= limit.most * (1 + limit.rounding)
-    holds = holds and all(one["right"] == 1 for one in many)
+    holds = holds and all(chain["right"] == 1 for chain in many)
     return Finding(
         f"{len(many)} random chains of period 2 to 4 with up to 6 states",
         f"largest distance over eps {own:.3g} in steps of the period, {unknown:.3g} in steps of "
@@ -170,13 +170,13 @@ def cover_time(rows: Floats) -> float:
 
 def measure_cover(block: int) -> list[float]:
     """Cover time over D log(3 |S|), for each chain of a block."""
-    found = []
+    ratios = []
     for k in range(BLOCK):
         rows = random_chain(np.random.default_rng([block, k, 8]))
-        found.append(
+        ratios.append(
             cover_time(rows) / theory.exploration_cost([arm_of(rows).diameter], [len(rows)])
         )
-    return found
+    return ratios
 
 
 COVER = Measurement("cover", _blocks, measure_cover, (0.3, 0.3))

@@ -135,14 +135,14 @@ UCRL2 = Measurement("ucrl2", _special, measure_ucrl2, (3.0, 0.6))
 
 
 def judge_ucrl2(scale: Scale, results: Sequence[Any]) -> Finding:
-    steps, same = sum(one["steps"] for one in results), sum(one["same"] for one in results)
-    agree = sum(one["agree"] for one in results)
+    steps, same = sum(run["steps"] for run in results), sum(run["same"] for run in results)
+    agree = sum(run["agree"] for run in results)
     ratio = theory.ucrl2_bound(5, 2, 10, 10**6, 0.05)
     ratio /= theory.ucrl2_original_bound(5, 2, 10, 10**6, 0.05)
     return Finding(
         f"{len(results)} random MDPs, {steps:,} decisions, against UCRL2 written from its own "
         "paper with these radii",
-        f"{same:,} decisions are UCRL2's, and all {sum(one['episodes'] for one in results)} "
+        f"{same:,} decisions are UCRL2's, and all {sum(run['episodes'] for run in results)} "
         f"episodes begin together in {agree} of {len(results)} runs; constant {ratio:.3f} times "
         "UCRL2's",
         "all decisions and all episodes",
@@ -161,14 +161,14 @@ def measure_logarithm(cell: tuple[int, int, int]) -> list[float]:
     world = _plain_world(problem, seed)
     gaps = _gaps(world)
     learner = ColoredUCRL2(world.mdp, delta=criteria.DELTA)
-    walk, found, done = world.walk(), [], 0
+    walk, regret, played = world.walk(), [], 0
     for until in (horizon // 100, horizon // 10, horizon):
-        while done < until:
-            count = min(1 << 20, until - done)
+        while played < until:
+            count = min(1 << 20, until - played)
             learner.play_walk(walk, count)
-            done += count
-        found.append(float(learner.counts.visits @ gaps))
-    return found
+            played += count
+        regret.append(float(learner.counts.visits @ gaps))
+    return regret
 
 
 def _gaps(world: StructuredWorld) -> Floats:
@@ -177,8 +177,8 @@ def _gaps(world: StructuredWorld) -> Floats:
     from restive.mdp.iteration import ArrayIteration
 
     mdp, truth = pairs_of(world)
-    found = solve(mdp, truth, tolerance=1e-10)
-    ready = ArrayIteration(mdp, truth, found.values)
+    solution = solve(mdp, truth, tolerance=1e-10)
+    ready = ArrayIteration(mdp, truth, solution.values)
     worth = arrays.pair_values(ready.values, *ready.arguments)
     gaps = worth.max(axis=1, keepdims=True) - worth
     return np.asarray(np.where(gaps < CLOSE, 0.0, gaps).reshape(-1))
@@ -187,14 +187,14 @@ def _gaps(world: StructuredWorld) -> Floats:
 def _long(scale: Scale) -> Sequence[tuple[int, int, int]]:
     """The first random MDPs in which every action that is not the best is clearly worse."""
     horizon, problem = scale.size(3 * 10**7, 10**7), 0
-    found: list[int] = []
-    while len(found) < PROBLEMS:
+    problems: list[int] = []
+    while len(problems) < PROBLEMS:
         gaps = _gaps(_plain_world(problem))
         if gaps[gaps > 0].min() >= criteria.LOGARITHM.gap:
-            found.append(problem)
+            problems.append(problem)
         problem += 1
     seeds = range(scale.size(35, 25))
-    return [(problem, seed, horizon) for seed in seeds for problem in found]
+    return [(problem, seed, horizon) for seed in seeds for problem in problems]
 
 
 LOGARITHM = Measurement("logarithm", _long, measure_logarithm, (3.0, 1.0))
@@ -205,19 +205,19 @@ def judge_logarithm(scale: Scale, results: Sequence[Any]) -> Finding:
 
     Regret comes in whole episodes, so one run says little and the mean over many is judged.
     """
-    said, lost = criteria.LOGARITHM, np.array(results)
+    limits, lost = criteria.LOGARITHM, np.array(results)
     added = np.diff(lost, axis=1)
     shares = added[:, 1] / np.maximum(added.sum(axis=1), 1e-300)
     low, high = interval(shares)
-    verdict: Verdict = "holds" if high <= said.most else "not decided"
-    if low >= said.root:
+    verdict: Verdict = "holds" if high <= limits.most else "not decided"
+    if low >= limits.root:
         verdict = "fails"
     return Finding(
-        f"colored UCRL2 on {PROBLEMS} random MDPs of three states with gaps from {said.gap:g} on, "
-        f"a color a pair, eps = 0; {len(lost)} runs, T = {scale.size(3 * 10**7, 10**7):.0e}",
+        f"colored UCRL2 on {PROBLEMS} random MDPs of three states with gaps from {limits.gap:g} "
+        f"on, a color a pair, eps = 0; {len(lost)} runs, T = {scale.size(3 * 10**7, 10**7):.0e}",
         f"of what T/100 to T adds to regret, {shares.mean():.3f} ({low:.3f} to {high:.3f}) comes "
         "after T/10",
-        f"surely at most {said.most:g}; log T has 0.5 there, sqrt(T) {said.root:.2f}",
+        f"surely at most {limits.most:g}; log T has 0.5 there, sqrt(T) {limits.root:.2f}",
         verdict,
         "Regret comes in whole episodes, so a single run says little: over 20 problems with one "
         "run each, tried first, the share was 0.44 (0.08 to 0.81), over 40 runs of these problems "
