@@ -125,14 +125,14 @@ def run_job(job: Job) -> CellOutcome:
 def _planned(job: Job) -> tuple[dict[str, Any], dict[str, float]]:
     began = perf_counter()
     best = yardstick(job.bandit)
-    found: dict[str, Any] = {"note": "", "gain": None, "lower": None, "upper": None}
+    record: dict[str, Any] = {"note": "", "gain": None, "lower": None, "upper": None}
     if isinstance(best, Refusal):
-        found["note"] = best.reason
+        record["note"] = best.reason
     else:
-        found["note"] = best.note
-        found |= {"gain": best.gain, "lower": best.gain_lower, "upper": best.gain_upper}
-        found["tolerance"] = best.tolerance
-    return found, {"seconds": perf_counter() - began}
+        record["note"] = best.note
+        record |= {"gain": best.gain, "lower": best.gain_lower, "upper": best.gain_upper}
+        record["tolerance"] = best.tolerance
+    return record, {"seconds": perf_counter() - began}
 
 
 def _played(job: Job, participant: Participant) -> tuple[dict[str, Any], dict[str, float]]:
@@ -153,7 +153,7 @@ def _played(job: Job, participant: Participant) -> tuple[dict[str, Any], dict[st
             raise _LearnerError from error
         words = (str(error).splitlines() or [type(error).__name__])[0]
         return {"refused": words}, {"seconds": perf_counter() - began}
-    found = {
+    record = {
         "rewards": run.rewards.tolist(),
         "gap_regret": None if run.gap_regret is None else run.gap_regret.tolist(),
         "boundary": run.boundary,
@@ -161,7 +161,7 @@ def _played(job: Job, participant: Participant) -> tuple[dict[str, Any], dict[st
         "pulls": list(run.pulls),
     }
     spent = {"seconds": perf_counter() - began, "planning_seconds": run.seconds_planning}
-    return found, spent
+    return record, spent
 
 
 def _refusal(error: BaseException, participant: Participant, building: bool) -> bool:
@@ -194,15 +194,15 @@ def yardstick(bandit: Bandit) -> Plan | Refusal:
     return plan_within(bandit, PATIENCE, memory=MEMORY, compiled=True)
 
 
-def _check_versions(wanted: Mapping[str, str]) -> None:
+def _check_versions(expected: Mapping[str, str]) -> None:
     """Refuse to mix results of different versions, as workers of a cluster may have them."""
     remedy = "Install the same versions on all workers."
     what = {SOURCES: "other files than those with the hash"}
     faults = [
-        Fault(f"worker: {name}", f"{what.get(name, 'another version than')} {wanted[name]}", found,
-              remedy)
-        for name, found in versions().items()
-        if wanted.get(name, found) != found
+        Fault(f"worker: {name}", f"{what.get(name, 'another version than')} {expected[name]}",
+              installed, remedy)
+        for name, installed in versions().items()
+        if expected.get(name, installed) != installed
     ]  # fmt: skip
     if faults:
         raise ProblemError(faults)

@@ -129,9 +129,9 @@ def compare(
     return Experiment(problems, learners, horizons, runs, seed, delta).run(directory, **where)
 
 
-def _horizons(given: Any) -> tuple[tuple[int, ...], list[Fault]]:
-    several = isinstance(given, Iterable) and not isinstance(given, str)
-    items = [read_steps(item) for item in (given if several else [given])]
+def _horizons(entries: Any) -> tuple[tuple[int, ...], list[Fault]]:
+    several = isinstance(entries, Iterable) and not isinstance(entries, str)
+    items = [read_steps(item) for item in (entries if several else [entries])]
     remedy = "Give whole numbers of steps from 1 to 1e12, such as 1e5."
     if not items:
         return (), [Fault("horizons", "there are none", "", remedy)]

@@ -63,13 +63,13 @@ def experiment_from(fields: Mapping[str, Any], folder: Path | None = None) -> Ex
         faults += wrong
         known |= {} if wrong else {"learners": participants}
     try:
-        found = Experiment(**known, command=str(fields.get("command", "")))
+        experiment = Experiment(**known, command=str(fields.get("command", "")))
     except ProblemError as error:
         # a problem that could not be read is one fault, not also that there are none
         faults += [f for f in error.faults if not (faults and f.path == "problems")]
     if faults:
         raise ProblemError(faults)
-    return found
+    return experiment
 
 
 _KNOWN = f"An experiment has {', '.join(FIELDS)}."

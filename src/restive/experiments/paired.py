@@ -135,12 +135,12 @@ def holm(p_values: ArrayLike) -> Floats:
     >>> holm([0.01, 0.04, 0.03]).round(9).tolist()
     [0.03, 0.06, 0.06]
     """
-    given = np.asarray(p_values, dtype=np.float64)
-    corrected = np.full_like(given, nan)
-    made = np.flatnonzero(~np.isnan(given))
-    order = made[np.argsort(given[made], kind="stable")]
+    raw = np.asarray(p_values, dtype=np.float64)
+    corrected = np.full_like(raw, nan)
+    tested = np.flatnonzero(~np.isnan(raw))
+    order = tested[np.argsort(raw[tested], kind="stable")]
     factors = np.arange(len(order), 0, -1)
-    corrected[order] = np.minimum(np.maximum.accumulate(given[order] * factors), 1.0)
+    corrected[order] = np.minimum(np.maximum.accumulate(raw[order] * factors), 1.0)
     return corrected
 
 

@@ -82,11 +82,11 @@ class Participant:
         declaration = getattr(maker, "declaration", None)
         if isinstance(maker, type) and declaration is not None:
             return declaration.build(bandit, horizon, delta, rng, **self.options)  # type: ignore[no-any-return]
-        told = {
+        facts = {
             "bandit": bandit, "n_arms": bandit.n_arms, "horizon": horizon, "delta": delta,
             "rng": rng,
         }  # fmt: skip
-        learner: Learner = user_modules.call(maker, told, self.options)
+        learner: Learner = user_modules.call(maker, facts, self.options)
         return learner
 
     def faults(self) -> list[Fault]:

@@ -40,17 +40,17 @@ class NamedProblem:
         return {"name": self.name, "sha256": self.sha256, "problem": whole}
 
 
-def problems_from(given: Any) -> tuple[tuple[NamedProblem, ...], list[Fault]]:
+def problems_from(source: Any) -> tuple[tuple[NamedProblem, ...], list[Fault]]:
     """Problems as Python gives them, see ``Experiment``; and all their faults."""
-    if isinstance(given, Mapping):
-        found, faults = _by_name(given)
-        return found, faults or _check_names(found)
-    single = isinstance(given, Bandit | NamedProblem | str | Path)
-    if not single and not isinstance(given, Iterable):
-        return (), [Fault("problems", "not a problem", shown(given), REMEDY)]
+    if isinstance(source, Mapping):
+        problems, faults = _by_name(source)
+        return problems, faults or _check_names(problems)
+    single = isinstance(source, Bandit | NamedProblem | str | Path)
+    if not single and not isinstance(source, Iterable):
+        return (), [Fault("problems", "not a problem", shown(source), REMEDY)]
     named: list[NamedProblem] = []
     faults = []
-    for k, item in enumerate([given] if single else given):
+    for k, item in enumerate([source] if single else source):
         try:
             named += _given(k, item)
         except ProblemError as error:
@@ -63,9 +63,9 @@ def problems_from(given: Any) -> tuple[tuple[NamedProblem, ...], list[Fault]]:
 REMEDY = "Give a Bandit, the path of a problem file, or a name of the gallery or of a suite."
 
 
-def _by_name(given: Mapping[Any, Any]) -> tuple[tuple[NamedProblem, ...], list[Fault]]:
+def _by_name(bandits: Mapping[Any, Any]) -> tuple[tuple[NamedProblem, ...], list[Fault]]:
     faults = []
-    for name, bandit in given.items():
+    for name, bandit in bandits.items():
         place = f"problems[{shown(name)}]"
         if not isinstance(name, str):
             faults.append(Fault(place, "not a name", shown(name), "Give a text as its name."))
@@ -74,7 +74,7 @@ def _by_name(given: Mapping[Any, Any]) -> tuple[tuple[NamedProblem, ...], list[F
             faults.append(Fault(place, "not a problem", shown(bandit), remedy))
     if faults:
         return (), faults
-    return tuple(NamedProblem.of(name, bandit) for name, bandit in given.items()), []
+    return tuple(NamedProblem.of(name, bandit) for name, bandit in bandits.items()), []
 
 
 def _given(number: int, item: Any) -> list[NamedProblem]:
@@ -91,17 +91,17 @@ def _given(number: int, item: Any) -> list[NamedProblem]:
 
 def problems_in_file(items: Sequence[Any], folder: Path | None = None) -> list[NamedProblem]:
     """Problems from paths, names of the gallery, names of suites, or tables that say which."""
-    found: list[NamedProblem] = []
+    problems: list[NamedProblem] = []
     faults: list[Fault] = []
     for k, item in enumerate(items):
         try:
-            found += _problems(item, folder or Path())
+            problems += _problems(item, folder or Path())
         except ProblemError as error:
             place = "" if folder is None else f"problems[{k}]"
             faults += [inside(fault, place) for fault in error.faults]
     if faults:
         raise ProblemError(faults)
-    return found
+    return problems
 
 
 def _problems(item: Any, folder: Path) -> list[NamedProblem]:
@@ -143,17 +143,17 @@ def _gallery(entry: str, name: str, parameters: Any) -> NamedProblem:
     if entry not in GALLERY:
         remedy = f"{guess(entry, GALLERY)}The gallery has {', '.join(GALLERY)}."
         raise ProblemError([Fault("gallery", "not in the gallery", shown(entry), remedy)])
-    known = [one.name for one in GALLERY[entry].parameters]
-    given = parameters if isinstance(parameters, Mapping) else {"": parameters}
+    known = [parameter.name for parameter in GALLERY[entry].parameters]
+    options = parameters if isinstance(parameters, Mapping) else {"": parameters}
     faults = [
         Fault(f"parameters.{key}", f"{entry} has no such parameter", shown(value),
               f"{guess(key, known)}Its parameters are {', '.join(known)}.")
-        for key, value in given.items()
+        for key, value in options.items()
         if key not in known
     ]  # fmt: skip
     if faults:
         raise ProblemError(faults)
-    return NamedProblem.of(name or entry, GALLERY[entry].builder(**given))
+    return NamedProblem.of(name or entry, GALLERY[entry].builder(**options))
 
 
 def _suite(name: str) -> list[NamedProblem]:

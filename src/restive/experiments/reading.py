@@ -65,7 +65,7 @@ class _Reader:
     def results(self, partial: bool) -> Results:
         refusals: dict[Place, str] = {}
         failures: dict[Place, Failure] = {}
-        found: dict[Place, Curves] = {}
+        curves: dict[Place, Curves] = {}
         for problem, horizon in product(self.problems, self.spec["horizons"]):
             groups = {name: self._runs(problem, name, horizon) for name in self.learners}
             for name, runs in groups.items():
@@ -83,25 +83,25 @@ class _Reader:
                 count = shared if partial else self.spec["runs"]
                 if 0 < count <= len(runs):
                     place = (problem, name, horizon)
-                    found[place] = self._curves(place, runs[:count])
+                    curves[place] = self._curves(place, runs[:count])
         return Results(
             self.problems, self.learners, tuple(self.spec["horizons"]), self.spec["runs"],
             self.spec["seed"], self.bandits, self.gains, _best_arms(self.bandits), refusals,
-            self._provenance(), self._command(), found, failures,
+            self._provenance(), self._command(), curves, failures,
         )  # fmt: skip
 
     def _read(self, cell: Cell) -> dict[str, Any] | None:
-        found = read_cell(self.directory.cell(cell), self._keys.of(cell), cell)
-        return found if isinstance(found, dict) else None
+        record = read_cell(self.directory.cell(cell), self._keys.of(cell), cell)
+        return record if isinstance(record, dict) else None
 
     def _runs(self, problem: str, learner: str, horizon: int) -> list[Found]:
         """Results of the first runs, up to the first that is missing or damaged."""
         runs: list[Found] = []
         for run in range(self.spec["runs"]):
-            found = self._read(Cell(problem, learner, horizon, run))
-            if found is None:
+            record = self._read(Cell(problem, learner, horizon, run))
+            if record is None:
                 break
-            runs.append(found)
+            runs.append(record)
         return runs
 
     def _failure(self, place: Place) -> Failure | None:
@@ -109,20 +109,20 @@ class _Reader:
         if not any(cell.place == place for cell in self._failed):
             return None
         cells = [Cell(*place, run) for run in range(self.spec["runs"])]
-        kept = {cell: found for cell in cells if (found := self._read(cell)) is not None}
-        failed = [cell for cell in cells if cell in self._failed and cell not in kept]
+        records = {cell: record for cell in cells if (record := self._read(cell)) is not None}
+        failed = [cell for cell in cells if cell in self._failed and cell not in records]
         if not failed:
             return None
-        played = {cell: found for cell, found in kept.items() if "refused" not in found}
+        played = {cell: record for cell, record in records.items() if "refused" not in record}
         good = self._curves(place, list(played.values()), list(played)) if played else None
         numbers = tuple(cell.run for cell in failed)
         return Failure(numbers, len(cells), self._failed[failed[0]], good)
 
     def _gain(self, problem: str) -> tuple[float, float, float]:
-        found = self._read(Cell(problem, PLAN, 0, 0)) or {}
-        if found.get("gain") is None:
+        record = self._read(Cell(problem, PLAN, 0, 0)) or {}
+        if record.get("gain") is None:
             return nan, nan, nan
-        return found["gain"], found["lower"], found["upper"]
+        return record["gain"], record["lower"], record["upper"]
 
     def _curves(
         self, place: Place, runs: Sequence[Found], cells: Sequence[Cell] | None = None

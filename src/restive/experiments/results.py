@@ -92,7 +92,7 @@ class Results(Pictured):
             ("horizon", horizon, self.horizons),
         ):
             if name not in known:
-                names = [str(one) for one in known]
+                names = [str(option) for option in known]
                 remedy = f"{guess(str(name), names)}There are {', '.join(names)}."
                 fault = Fault(field_name, "not in these results", repr(name), remedy)
                 raise ProblemError([fault])
@@ -153,6 +153,6 @@ class Results(Pictured):
     @property
     def complete(self) -> bool:
         """Whether every run is there or was refused."""
-        wanted = len(self.problems) * len(self.learners) * len(self.horizons)
-        done = sum(len(curves.seconds) == self.runs for curves in self.found.values())
-        return done + len(self.refusals) == wanted
+        total = len(self.problems) * len(self.learners) * len(self.horizons)
+        finished = sum(len(curves.seconds) == self.runs for curves in self.found.values())
+        return finished + len(self.refusals) == total

@@ -71,11 +71,11 @@ def _missing(store: Store, watcher: Watcher) -> dict[Cell, Job]:
     """Jobs that are still to be done; damaged and outdated files are among them, and told of."""
     missing: dict[Cell, Job] = {}
     outdated: Counter[str] = Counter()
-    kept = 0
+    reused = 0
     for job in cells_of(store.experiment):
         result = store.find(job.cell)
         if isinstance(result, dict):
-            kept += job.cell.learner != PLAN
+            reused += job.cell.learner != PLAN
             continue
         missing[job.cell] = job
         if isinstance(result, str):
@@ -89,8 +89,8 @@ def _missing(store: Store, watcher: Watcher) -> dict[Cell, Job]:
     for learner, count in outdated.items():
         runs = f"its {count} runs are" if count > 1 else "its run is"
         watcher.notice(f"{learner or 'a plan'} has changed: {runs} run again.")
-    if kept and store.extended:
-        watcher.notice(f"{kept} of {store.experiment.cells} runs are there already and are kept.")
+    if reused and store.extended:
+        watcher.notice(f"{reused} of {store.experiment.cells} runs are there already and are kept.")
     return missing
 
 
@@ -125,10 +125,10 @@ class _Campaign:
         jobs = list(self.missing.values())
         loads = batches(jobs, self.pace, self.pool.workers, len(jobs))
         with closing(_guarded(self.pool.run(loads))) as results:
-            for found in results:
-                if isinstance(found, Exception):
-                    return found
-                for outcome in found:
+            for batch in results:
+                if isinstance(batch, Exception):
+                    return batch
+                for outcome in batch:
                     self._keep(outcome)
         return None
 

@@ -59,10 +59,10 @@ class Interval:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: None in place of nan, and the reason where there is one."""
-        found: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "value": plain(self.value), "lower": plain(self.lower), "upper": plain(self.upper)
         }  # fmt: skip
-        return found | ({"reason": self.reason} if self.reason else {})
+        return fields | ({"reason": self.reason} if self.reason else {})
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Interval:

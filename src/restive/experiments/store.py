@@ -62,14 +62,14 @@ class Store:
             yield
 
     def _claim(self) -> None:
-        wanted = described(self.experiment)
+        description = described(self.experiment)
         present = read_description(self.directory.root)
         if present is not None:
-            check_extension(present, wanted, self.directory.root)
-            self.extended = present != wanted
-        if present != wanted:
+            check_extension(present, description, self.directory.root)
+            self.extended = present != description
+        if present != description:
             with whole(self.directory.experiment) as draft:
-                draft.write_bytes(canonical_json(wanted))
+                draft.write_bytes(canonical_json(description))
 
     def find(self, cell: Cell) -> dict[str, Any] | str | None:
         """The result of a cell; None if it is missing, words if its file is damaged."""
@@ -133,15 +133,15 @@ def read_description(directory: Path) -> dict[str, Any] | None:
 
 def cells_of(experiment: Experiment) -> Iterator[Job]:
     """All jobs: for each problem its plan, then run after run of all learners."""
-    seed, delta, found = experiment.seed, experiment.delta, versions()
+    seed, delta, software = experiment.seed, experiment.delta, versions()
     for problem in experiment.problems:
         plan = Cell(problem.name, PLAN, 0, 0)
-        yield Job(plan, problem.bandit, None, seed, delta, found)
+        yield Job(plan, problem.bandit, None, seed, delta, software)
         for horizon in experiment.horizons:
             for run in range(experiment.runs):
                 for participant in experiment.learners:
                     cell = Cell(problem.name, participant.label, horizon, run)
-                    yield Job(cell, problem.bandit, participant, seed, delta, found)
+                    yield Job(cell, problem.bandit, participant, seed, delta, software)
 
 
 class CellKeys:
@@ -194,7 +194,7 @@ def _conflicts(
         if label not in labels:
             yield "learners", label, list(labels)
         else:
-            before, after = ({**one, "sha256": ""} for one in (learner, labels[label]))
+            before, after = ({**fields, "sha256": ""} for fields in (learner, labels[label]))
             yield from _differences(f"learners.{label}", before, after)
 
 

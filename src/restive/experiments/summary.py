@@ -97,7 +97,7 @@ class Entry:
         }  # fmt: skip
         if self.refusal:
             return head | {"refusal": self.refusal}
-        finals: dict[str, Any] = {name: one.to_dict() for name, one in self.final.items()}
+        finals: dict[str, Any] = {name: interval.to_dict() for name, interval in self.final.items()}
         growth = {"slope": self.slope.to_dict(), "episodes": plain(self.episodes)}
         return head | {"runs": self.runs, "rank": self.rank} | finals | growth
 
@@ -113,10 +113,10 @@ class Versus:
     ratio: Ratio
 
     def to_dict(self) -> dict[str, Any]:
-        found = self.ratio.to_dict()
-        ratios = dict(zip(self.problems, found.pop("ratios"), strict=True))
+        fields = self.ratio.to_dict()
+        ratios = dict(zip(self.problems, fields.pop("ratios"), strict=True))
         head = {"horizon": self.horizon, "learner": self.learner, "against": self.against}
-        return head | found | {"ratios": ratios}
+        return head | fields | {"ratios": ratios}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Versus:
@@ -153,27 +153,27 @@ class Summary:
 
     def ranking(self, problem: str, horizon: int) -> list[Entry]:
         """Those that ran, best first; those that refused last."""
-        found = [e for e in self.entries if (e.problem, e.horizon) == (problem, horizon)]
-        return sorted(found, key=lambda e: len(found) + 1 if e.rank is None else e.rank)
+        entries = [e for e in self.entries if (e.problem, e.horizon) == (problem, horizon)]
+        return sorted(entries, key=lambda e: len(entries) + 1 if e.rank is None else e.rank)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; the same results give the same dictionary on every machine."""
         return {
             "measure": self.measure,
             "level": self.level,
-            "entries": [one.to_dict() for one in self.entries],
-            "against_first": [one.to_dict() for one in self.first],
-            "against_best": [one.to_dict() for one in self.best],
-            "ratios_to_first": [one.to_dict() for one in self.ratios],
+            "entries": [row.to_dict() for row in self.entries],
+            "against_first": [row.to_dict() for row in self.first],
+            "against_best": [row.to_dict() for row in self.best],
+            "ratios_to_first": [row.to_dict() for row in self.ratios],
         }
 
 
 def yardsticks_in(results: Results) -> frozenset[str]:
     """Labels of the learners that are told the chains, by their names and not their labels."""
     names = {label: label for label in results.learners}
-    names |= {one["label"]: one["name"] for one in results.provenance.get("learners", ())}
-    told = {name for name, entry in LEARNERS.items() if entry.yardstick}
-    return frozenset(label for label in results.learners if names[label] in told)
+    names |= {row["label"]: row["name"] for row in results.provenance.get("learners", ())}
+    informed = {name for name, entry in LEARNERS.items() if entry.yardstick}
+    return frozenset(label for label in results.learners if names[label] in informed)
 
 
 def summarize(
@@ -185,28 +185,28 @@ def summarize(
     large to plan. yardsticks: labels of learners that cannot be the best; unless given, of those
     that know the chains.
     """
-    told = yardsticks_in(results) if yardsticks is None else frozenset(yardsticks)
+    informed = yardsticks_in(results) if yardsticks is None else frozenset(yardsticks)
     entries: list[Entry] = []
     first: list[Comparison] = []
     best: list[Comparison] = []
     for problem in results.problems:
         for horizon in results.horizons:
-            found = _found(results, problem, horizon)
-            used = _usable(found, measure)
-            ends = {name: np.asarray(getattr(c, used))[:, -1] for name, c in found.items()}
+            curves = _curves(results, problem, horizon)
+            used = _usable(curves, measure)
+            ends = {name: np.asarray(getattr(c, used))[:, -1] for name, c in curves.items()}
             ranks = _ranks(ends)
             for name in results.learners:
                 place = (problem, name, horizon)
-                if name in found:
-                    entries.append(_entry(place, found[name], used, ranks[name]))
+                if name in curves:
+                    entries.append(_entry(place, curves[name], used, ranks[name]))
                 elif place in results.refusals:
                     entries.append(_refused(place, results.refusals[place]))
             first += _against_first(problem, horizon, ends)
-            best += _against_best(problem, horizon, ends, told)
+            best += _against_best(problem, horizon, ends, informed)
     places = {(e.problem, e.learner, e.horizon): e for e in entries}
     ratios = [v for horizon in results.horizons for v in _ratios(results, horizon, measure)]
     return Summary(
-        measure, LEVEL, tuple(entries), tuple(first), tuple(best), tuple(ratios), told, places
+        measure, LEVEL, tuple(entries), tuple(first), tuple(best), tuple(ratios), informed, places
     )
 
 
@@ -218,8 +218,10 @@ def summary_from(content: Mapping[str, Any], results: Results) -> Summary:
     )
     ratios = tuple(map(Versus.from_dict, content["ratios_to_first"]))
     places = {(e.problem, e.learner, e.horizon): e for e in entries}
-    told = yardsticks_in(results)
-    return Summary(content["measure"], content["level"], entries, first, best, ratios, told, places)
+    informed = yardsticks_in(results)
+    return Summary(
+        content["measure"], content["level"], entries, first, best, ratios, informed, places
+    )
 
 
 def _entry_from(content: Mapping[str, Any], results: Results) -> Entry:
@@ -234,13 +236,13 @@ def _entry_from(content: Mapping[str, Any], results: Results) -> Entry:
     return Entry(*place, content["runs"], finals, growth, content["rank"], episodes, *times)
 
 
-def _found(results: Results, problem: str, horizon: int) -> dict[str, Curves]:
-    found = {name: results.curves(problem, name, horizon) for name in results.learners}
-    return {name: c for name, c in found.items() if c is not None and len(c.seconds)}
+def _curves(results: Results, problem: str, horizon: int) -> dict[str, Curves]:
+    every = {name: results.curves(problem, name, horizon) for name in results.learners}
+    return {name: c for name, c in every.items() if c is not None and len(c.seconds)}
 
 
-def _usable(found: Mapping[str, Curves], measure: Measure) -> Measure:
-    known = all(np.isfinite(getattr(curves, measure)[:, -1]).all() for curves in found.values())
+def _usable(curves: Mapping[str, Curves], measure: Measure) -> Measure:
+    known = all(np.isfinite(getattr(c, measure)[:, -1]).all() for c in curves.values())
     return measure if known else "weak_regret"
 
 
@@ -299,14 +301,14 @@ def _against_best(
 
 def _ratios(results: Results, horizon: int, measure: Measure) -> list[Versus]:
     """Ratios to the first learner over the problems that both played and that could be planned."""
-    found = {p: _found(results, p, horizon) for p in results.problems}
+    curves = {p: _curves(results, p, horizon) for p in results.problems}
     first, versus = results.learners[0], []
     for name in results.learners[1:]:
-        shared = [p for p, c in found.items() if {first, name} <= c.keys()
+        shared = [p for p, c in curves.items() if {first, name} <= c.keys()
                   and _usable(c, measure) == measure]  # fmt: skip
         ends = [
-            [np.asarray(getattr(found[p][one], measure))[:, -1] for p in shared]
-            for one in (name, first)
+            [np.asarray(getattr(curves[p][learner], measure))[:, -1] for p in shared]
+            for learner in (name, first)
         ]
         ratio = geometric_ratio(ends[0], [[values] for values in ends[1]])
         versus.append(Versus(horizon, name, first, tuple(shared), ratio))

@@ -54,7 +54,7 @@ def name_of(maker: Any) -> str:
     return f"{getattr(kind, '__module__', None) or '__main__'}:{name}"
 
 
-def call(maker: Any, told: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+def call(maker: Any, facts: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
     """The learner that ``maker`` makes of what it asks for.
 
     A learner is copied, with the run's own random numbers where it has an ``rng``. What a class or
@@ -64,17 +64,17 @@ def call(maker: Any, told: Mapping[str, Any], options: Mapping[str, Any]) -> Any
     if _is_learner(maker):
         learner = deepcopy(maker)
         if hasattr(learner, "rng"):
-            learner.rng = told["rng"]
+            learner.rng = facts["rng"]
         return learner
     parameters = inspect.signature(maker).parameters.values()
     free = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    known = {p.name for p in free if p.name in told}
+    known = {p.name for p in free if p.name in facts}
     strange = [
-        p for p in free if p.default is p.empty and p.name not in told and p.name not in options
+        p for p in free if p.default is p.empty and p.name not in facts and p.name not in options
     ]
     if strange or not known:
-        return maker(*(told[name] for name in POSITIONAL), **options)
-    return maker(**{name: told[name] for name in known}, **options)
+        return maker(*(facts[name] for name in POSITIONAL), **options)
+    return maker(**{name: facts[name] for name in known}, **options)
 
 
 def find(name: str, folders: Folders) -> Any:
