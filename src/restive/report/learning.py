@@ -49,7 +49,7 @@ def learning_figure(
 def _draw(run: Run, title: str, steps: int | None, figure: Figure) -> None:
     points = len(run.times) if steps is None else int((run.times <= steps).sum())
     times = run.times[:points].astype(np.float64)
-    curves = {name: found[:points] for name in LINES if (found := getattr(run, name)) is not None}
+    curves = {name: curve[:points] for name in LINES if (curve := getattr(run, name)) is not None}
     linear, logs = figure.subplots(1, 2)
     linear.axhline(0, color=INK, lw=0.6)
     _panel(linear, times, curves)

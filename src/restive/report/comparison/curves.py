@@ -36,28 +36,28 @@ def page_curves(
     times, results = bands.times(problem, horizon), bands.results
     if times is None:
         return None
-    kept = _kept(len(times), most)
+    chosen = _evenly(len(times), most)
     places = [(problem, learner, horizon) for learner in results.learners]
     regrets: dict[str, Any] = {}
     for name in REGRETS:
         lines = {
-            centre: [_line(bands.of(place, name, centre), kept) for place in places]
+            centre: [_line(bands.of(place, name, centre), chosen) for place in places]
             for centre in CENTRES
         }
         if any(line is not None for line in lines["mean"]):
             regrets[name] = lines
-    return {"times": times[kept].tolist(), "regrets": regrets}
+    return {"times": times[chosen].tolist(), "regrets": regrets}
 
 
-def _kept(count: int, most: int) -> Ints:
+def _evenly(count: int, most: int) -> Ints:
     """Which points stay: spread evenly, the first and the last among them."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
 
 
-def _line(band: Band | None, kept: Ints) -> list[Any] | None:
+def _line(band: Band | None, chosen: Ints) -> list[Any] | None:
     if band is None:
         return None
-    return [_rounded(part[kept].tolist()) for part in (band.centre, band.lower, band.upper)]
+    return [_rounded(part[chosen].tolist()) for part in (band.centre, band.lower, band.upper)]
 
 
 def _rounded(values: Sequence[float]) -> list[float | int | None]:

@@ -45,10 +45,9 @@ def _cell(interval: Interval) -> Cell:
 
 def ranking(results: Results, summary: Summary, problem: str, horizon: int) -> list[dict[str, Any]]:
     """One row per learner, best first; those that refused last, with the reason."""
-    against = {
-        one.learner: one for one in summary.best if (one.problem, one.horizon) == (problem, horizon)
-    }
-    best = next((one.against for one in against.values()), "")
+    place = problem, horizon
+    against = {pair.learner: pair for pair in summary.best if (pair.problem, pair.horizon) == place}
+    best = next((pair.against for pair in against.values()), "")
     rows = []
     for entry in summary.ranking(problem, horizon):
         row = _ranked(results, entry, summary.yardsticks)
@@ -68,9 +67,9 @@ def failure(results: Results, place: tuple[str, str, int]) -> str:
 
 def _failed(results: Results, summary: Summary, problem: str, horizon: int) -> list[dict[str, Any]]:
     """Rows of learners with failed runs, which have no numbers that can be compared."""
-    told = summary.yardsticks
+    informed = summary.yardsticks
     return [
-        {"rank": None, "learner": name, "index": k, "told": name in told, "refusal": why,
+        {"rank": None, "learner": name, "index": k, "told": name in informed, "refusal": why,
          "stopped": why, "best": False, "p": {"text": ""}}
         | dict.fromkeys(("mean", "median", "difference", "slope", "plain", "weak"), _nothing())
         for k, name in enumerate(results.learners)
@@ -89,13 +88,13 @@ def _exponent(interval: Interval) -> Cell:
     return _cell(interval) | {"text": text, "span": bounds.replace("-", "−")}
 
 
-def _ranked(results: Results, entry: Entry, told: Collection[str]) -> dict[str, Any]:
+def _ranked(results: Results, entry: Entry, informed: Collection[str]) -> dict[str, Any]:
     finals = entry.final
     return {
         "rank": entry.rank,
         "learner": entry.learner,
         "index": results.learners.index(entry.learner),
-        "told": entry.learner in told,
+        "told": entry.learner in informed,
         "refusal": entry.refusal,
         "stopped": f"did not run: {entry.refusal}" if entry.refusal else "",
         "runs": entry.runs,
@@ -110,11 +109,11 @@ def _ranked(results: Results, entry: Entry, told: Collection[str]) -> dict[str, 
 def overview(results: Results, summary: Summary, horizon: int) -> list[dict[str, Any]]:
     """Learners by problems: final mean regret, how far above the best, and who equals the best."""
     tied = {
-        (one.problem, one.learner)
-        for one in summary.best
-        if one.horizon == horizon and not one.corrected < CLEAR
+        (versus.problem, versus.learner)
+        for versus in summary.best
+        if versus.horizon == horizon and not versus.corrected < CLEAR
     }
-    best = {one.problem: one.against for one in summary.best if one.horizon == horizon}
+    best = {versus.problem: versus.against for versus in summary.best if versus.horizon == horizon}
     rows = []
     for k, learner in enumerate(results.learners):
         cells = [
@@ -162,8 +161,8 @@ def times(results: Results, horizon: int) -> list[dict[str, Any]]:
     """
     rows: list[dict[str, Any]] = []
     for k, learner in enumerate(results.learners):
-        found = [results.curves(problem, learner, horizon) for problem in results.problems]
-        curves = [c for c in found if c is not None and np.isfinite(c.seconds).any()]
+        every = [results.curves(problem, learner, horizon) for problem in results.problems]
+        curves = [c for c in every if c is not None and np.isfinite(c.seconds).any()]
         if not curves:
             continue
         whole = np.concatenate([c.seconds for c in curves])
@@ -221,16 +220,17 @@ def provenance(results: Results) -> list[tuple[str, str]]:
              ("horizons", ", ".join(f"{horizon:,}" for horizon in results.horizons))]  # fmt: skip
     for name, value in results.provenance.items():
         if name not in ("seed", "runs", "horizons") and value not in ("", None, [], {}):
-            told = _players(value) if name == "learners" else _inline(value)
-            pairs.append((NAMES.get(name, str(name).replace("_", " ")), told))
+            text = _players(value) if name == "learners" else _inline(value)
+            pairs.append((NAMES.get(name, str(name).replace("_", " ")), text))
     return pairs
 
 
 def _players(learners: Sequence[Mapping[str, Any]]) -> str:
     """Labels, with what they stand for where that is not the same."""
     words = []
-    for one in learners:
-        label, name, options = one["label"], one["name"], _inline(one.get("options", {}))
+    for learner in learners:
+        label, name = learner["label"], learner["name"]
+        options = _inline(learner.get("options", {}))
         real = ", ".join(filter(None, (name if name != label else "", options)))
         words.append(f"{label} ({real})" if real else str(label))
     return ", ".join(words)

@@ -69,11 +69,11 @@ def regret_picture(
 
 def _lines(bands: Bands, problem: str, horizon: int, regret: str) -> list[tuple[int, Any]]:
     """Number and band of each learner that has one."""
-    found = [
+    lines = [
         (k, bands.of((problem, learner, horizon), regret))
         for k, learner in enumerate(bands.results.learners)
     ]
-    return [(k, band) for k, band in found if band is not None]
+    return [(k, band) for k, band in lines if band is not None]
 
 
 def _draw(figure: Figure, bands: Bands, problem: str, horizon: int, regret: str) -> None:

@@ -97,7 +97,7 @@ def _colors(values: tuple[str, ...]) -> str:
 
 def _first_regret(panels: dict[str, Any]) -> str:
     """Gap regret, unless no problem could be planned."""
-    shown = [panel for found in panels.values() for panel in found.values() if panel]
+    shown = [panel for by_horizon in panels.values() for panel in by_horizon.values() if panel]
     known = {name for panel in shown for name in panel["regrets"]}
     return next((name for name in words.REGRET_NAMES if name in known), "gap")
 
@@ -112,9 +112,9 @@ def _data(results: Results, panels: dict[str, Any]) -> str:
         "problems": [
             {
                 "name": name,
-                "panels": {str(h): panel for h, panel in found.items() if panel},
+                "panels": {str(h): panel for h, panel in by_horizon.items() if panel},
             }
-            for name, found in panels.items()
+            for name, by_horizon in panels.items()
         ],
     }
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
@@ -133,7 +133,7 @@ def _problem(
         "ranked_by": words.ranked_by(results, name),
         "started": any(panels.values()),
         "tables": {h: facts.ranking(results, summary, name, h) for h in results.horizons},
-        "arms": [one | {"picture": chain_picture(one["arm"])} for one in facts.arms(bandit)],
+        "arms": [arm | {"picture": chain_picture(arm["arm"])} for arm in facts.arms(bandit)],
         "policy": _policy(bandit),
     }
 

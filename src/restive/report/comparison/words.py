@@ -142,7 +142,7 @@ def _order(results: Results, summary: Summary, horizon: int) -> list[str]:
         for entry in rivals:
             ranks.setdefault(entry.learner, []).append(_place(entry, rivals))
     most = max(map(len, ranks.values()), default=0)
-    full = {name: fmean(found) for name, found in ranks.items() if len(found) == most}
+    full = {name: fmean(places) for name, places in ranks.items() if len(places) == most}
     return sorted(full, key=lambda name: full[name])
 
 
@@ -163,21 +163,21 @@ def _on_one(results: Results, summary: Summary, horizon: int, order: list[str]) 
         return []
     measure = "weak_regret" if _unplanned(results, problem) else summary.measure
     final = entry.final[measure].mean
-    found = [f"{best} lost least: {amount(final.value)}{_within(final)} on average."]
+    sentences = [f"{best} lost least: {amount(final.value)}{_within(final)} on average."]
     place, second = (problem, horizon, best), order[1] if len(order) > 1 else ""
     behind = [
-        one
-        for one in summary.best
-        if (one.problem, one.horizon, one.against) == place and one.learner == second
+        versus
+        for versus in summary.best
+        if (versus.problem, versus.horizon, versus.against) == place and versus.learner == second
     ]
-    return [*found, *map(_behind, behind)]
+    return [*sentences, *map(_behind, behind)]
 
 
-def _behind(one: Comparison) -> str:
+def _behind(versus: Comparison) -> str:
     """How far a learner is behind the best, and how sure that is."""
-    more = one.difference
-    words = f"{one.learner} came next and lost {amount(more.value)}{_within(more)} more"
-    p_value = chance(one.corrected)
+    more = versus.difference
+    words = f"{versus.learner} came next and lost {amount(more.value)}{_within(more)} more"
+    p_value = chance(versus.corrected)
     if not more.known or not p_value:
         return f"{words}."
     sign = "p " if p_value.startswith("<") else "p = "
@@ -190,10 +190,10 @@ def _on_many(results: Results, summary: Summary, horizon: int, order: list[str])
         rivals = _rivals(summary, problem, horizon)
         played += bool(rivals)
         wins += any(e.learner == best and _place(e, rivals) == 1 for e in rivals)
-    found = [f"{best} has the best mean rank; it lost least on {wins} of {played} problems."]
+    sentences = [f"{best} has the best mean rank; it lost least on {wins} of {played} problems."]
     if len(order) > 1:
-        found += _ratio(results, summary, horizon, best, order[1])
-    return found
+        sentences += _ratio(results, summary, horizon, best, order[1])
+    return sentences
 
 
 def _ratio(results: Results, summary: Summary, horizon: int, best: str, other: str) -> list[str]:
@@ -259,14 +259,14 @@ def intro(results: Results, name: str) -> str:
 
 def missing(results: Results, summary: Summary) -> list[str]:
     """What a reader must know before trusting the tables."""
-    found = []
+    sentences = []
     if not results.complete:
         there = sum(len(curves.seconds) for curves in results.found.values())
         cells = len(results.problems) * len(results.learners) * len(results.horizons)
-        wanted = results.runs * (cells - len(results.refusals))
-        found.append(
-            f"This comparison is not finished: {there} of {wanted} runs are shown. Learners of one "
-            "problem and horizon are shown with the runs that all of them have finished. The "
+        expected = results.runs * (cells - len(results.refusals))
+        sentences.append(
+            f"This comparison is not finished: {there} of {expected} runs are shown. Learners of "
+            "one problem and horizon are shown with the runs that all of them have finished. The "
             "command below goes on where it stopped."
         )
     if any(_unplanned(results, problem) for problem in results.problems):
@@ -274,7 +274,7 @@ def missing(results: Results, summary: Summary) -> list[str]:
         known = (
             "Not planned (too large, or not yet): weak regret is shown in place of gap regret on "
         )
-        found.append(f"{known}{', '.join(names)}.")
+        sentences.append(f"{known}{', '.join(names)}.")
     reasons = {e.final[summary.measure].mean.reason for e in summary.entries if not e.refusal}
-    found += [f"No intervals: {reason}." for reason in sorted(reasons) if "too few" in reason]
-    return found
+    sentences += [f"No intervals: {reason}." for reason in sorted(reasons) if "too few" in reason]
+    return sentences

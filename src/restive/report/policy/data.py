@@ -120,15 +120,15 @@ def _strip(plan: Plan, seen: Play, last: int, max_rows: int) -> Strips:
     mine = ages[:, last] == 1
     often = Counter(map(tuple, states[mine].tolist()))
     every = list(product(*(range(size) for size in plan.bandit.n_states)))
-    kept = sorted(sorted(every, key=lambda pair: (-often[pair], pair))[:max_rows])
-    pairs = np.array(kept)
+    rows = sorted(sorted(every, key=lambda pair: (-often[pair], pair))[:max_rows])
+    pairs = np.array(rows)
     shown, period = _strip_ages(plan, pairs, last), plan.bandit.arms[rested].period
     actions, gaps = best_pulls(plan, pairs[:, None, :], _with_age(shown, last))
     visits = np.zeros(actions.shape)
-    for r, pair in enumerate(kept):
+    for r, pair in enumerate(rows):
         column = _columns(ages[mine & (states == pair).all(axis=1), rested], shown, period)
         visits[r] = np.bincount(column, minlength=len(shown)) / len(ages)
-    share = np.array([often[pair] / len(ages) for pair in kept])
+    share = np.array([often[pair] / len(ages) for pair in rows])
     return Strips(last, rested, pairs, shown, actions, gaps, share, visits, period)
 
 
@@ -157,20 +157,20 @@ def _strip_ages(plan: Plan, pairs: Ints, last: int) -> Ints:
 
 def _thinned(ages: Ints) -> Ints:
     """About 60 of many ages, denser where they are small."""
-    wanted = np.unique(np.geomspace(ages[0], ages[-1], 60).round().astype(np.int64))
-    return wanted if len(ages) > FINE else ages
+    targets = np.unique(np.geomspace(ages[0], ages[-1], 60).round().astype(np.int64))
+    return targets if len(ages) > FINE else ages
 
 
-def _columns(found: Ints, shown: Ints, period: int) -> Ints:
+def _columns(ages: Ints, shown: Ints, period: int) -> Ints:
     """Column of each age: that of the last age shown before it.
 
     Ages beyond the end are in the last column, which stands for them, or with a period one or
     more rounds back.
     """
-    beyond = np.maximum(found - shown[-1], 0)
+    beyond = np.maximum(ages - shown[-1], 0)
     if period > 1:
-        found = found - -(-beyond // period) * period
-    return np.asarray(np.searchsorted(shown, found, side="right") - 1)
+        ages = ages - -(-beyond // period) * period
+    return np.asarray(np.searchsorted(shown, ages, side="right") - 1)
 
 
 def age_maps(plan: Plan, seen: Play, max_maps: int = MAX_MAPS) -> list[AgeMap]:
@@ -178,26 +178,26 @@ def age_maps(plan: Plan, seen: Play, max_maps: int = MAX_MAPS) -> list[AgeMap]:
     states, ages = seen.last_states.reshape(-1, 3), seen.ages.reshape(-1, 3)
     last = np.argmin(ages, axis=1)
     often = Counter(map(tuple, np.column_stack([last, states]).tolist()))
-    kept = sorted(often, key=lambda key: (-often[key], key))[:max_maps]
-    kept = [key for key in kept if often[key] >= RARE * len(ages)] or kept[:1]
-    axes = [_map_ages(plan, kept, arm) for arm in range(3)]
+    keys = sorted(often, key=lambda key: (-often[key], key))[:max_maps]
+    keys = [key for key in keys if often[key] >= RARE * len(ages)] or keys[:1]
+    axes = [_map_ages(plan, keys, arm) for arm in range(3)]
     maps = []
-    for key in kept:
+    for key in keys:
         mine = (last == key[0]) & (states == key[1:]).all(axis=1)
         maps.append(_age_map(plan, key, axes, ages[mine], len(ages)))
     return maps
 
 
-def _age_map(plan: Plan, key: tuple[int, ...], axes: list[Ints], found: Ints, total: int) -> AgeMap:
+def _age_map(plan: Plan, key: tuple[int, ...], axes: list[Ints], ages: Ints, total: int) -> AgeMap:
     last, states = key[0], key[1:]
     a, b = (arm for arm in range(3) if arm != last)
     actions, gaps = best_pulls(plan, np.array(states), _age_grid(axes, last))
     visits = np.zeros(actions.shape)
     periods = [arm.period for arm in plan.bandit.arms]
-    places = [_columns(found[:, arm], axes[arm], periods[arm]) for arm in (a, b)]
+    places = [_columns(ages[:, arm], axes[arm], periods[arm]) for arm in (a, b)]
     np.add.at(visits, tuple(places), 1 / total)
     gaps[_alone(axes[a])[:, None] & _alone(axes[b]) & (axes[a][:, None] == axes[b])] = np.nan
-    share = len(found) / total
+    share = len(ages) / total
     return AgeMap(last, states, (a, b), (axes[a], axes[b]), actions, gaps, visits, share)
 
 
@@ -214,7 +214,7 @@ def _age_grid(axes: list[Ints], last: int) -> Ints:
     return grid
 
 
-def _map_ages(plan: Plan, kept: list[tuple[int, ...]], arm: int) -> Ints:
+def _map_ages(plan: Plan, keys: list[tuple[int, ...]], arm: int) -> Ints:
     """Ages of one arm to show in all maps: until nothing changes, thinned out if that is long."""
     period, end = plan.bandit.arms[arm].period, max(plan.caps[arm], 2)
     every = np.arange(2, max(end + 2 * period, SHORTEST) + 1)
@@ -223,7 +223,7 @@ def _map_ages(plan: Plan, kept: list[tuple[int, ...]], arm: int) -> Ints:
     axes = [_thinned(np.arange(2, max(cap, 2) + 2)) for cap in plan.caps]
     axes[arm] = _thinned(every)
     until = SHORTEST
-    for key in kept:
+    for key in keys:
         if key[0] != arm:
             actions, _ = best_pulls(plan, np.array(key[1:]), _age_grid(axes, key[0]))
             along = 0 if arm == min(j for j in range(3) if j != key[0]) else 1
@@ -240,13 +240,13 @@ def returns(plan: Plan, seen: Play, max_rows: int = MAX_ROWS) -> Returns:
     back = np.stack([pulls, seen.of_pulled(seen.last_states)], axis=-1).reshape(-1, 2)
     waits = seen.of_pulled(seen.ages).ravel()
     often = Counter(map(tuple, pairs.tolist()))
-    kept = sorted(often, key=lambda pair: (-often[pair], pair))[:max_rows]
+    rows = sorted(often, key=lambda pair: (-often[pair], pair))[:max_rows]
     laws, ages = [], []
-    for pair in kept:
+    for pair in rows:
         nexts = following[(pairs == pair).all(axis=1)]
         laws.append(np.bincount(nexts, minlength=plan.bandit.n_arms) / len(nexts))
         wait = waits[(back == pair).all(axis=1)]
         ages.append(np.quantile(wait, [0.05, 0.5, 0.95]) if len(wait) else [np.nan] * 3)
-    share = np.array([often[pair] / len(pairs) for pair in kept])
-    found = np.array(kept)
-    return Returns(found[:, 0], found[:, 1], share, np.array(laws), np.array(ages))
+    share = np.array([often[pair] / len(pairs) for pair in rows])
+    chosen = np.array(rows)
+    return Returns(chosen[:, 0], chosen[:, 1], share, np.array(laws), np.array(ages))

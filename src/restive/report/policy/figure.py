@@ -56,7 +56,7 @@ def _title(plan: Plan) -> str:
     words = f"{name} best policy earns {plan.gain:.{digits}f} a step ({low} to {high})"
     if plan.gain_upper - plan.gain_lower > WIDE:
         words = f"{name} best policy earns between {low} and {high} a step"
-    gains = [0.5 * (one[1] + one[2]) for one in plan.starts]
+    gains = [0.5 * (start[1] + start[2]) for start in plan.starts]
     least, most = f"{min(gains):.{digits}f}", f"{max(gains):.{digits}f}"
     if least == most:
         return words

@@ -112,7 +112,7 @@ def _stretches(bandit: Bandit, panel: data.Strips, scale: _Scale, row: int) -> l
         name = "either" if action == data.EITHER else arm_label(bandit, action, 12)
         age = str(panel.ages[first])
         options = [name, ""] if first == 0 else [f"from {age}: {name}", f"from {age}", age, ""]
-        text = next(one for one in options if LETTER * len(one) + 8 <= right - left or not one)
+        text = next(t for t in options if LETTER * len(t) + 8 <= right - left or not t)
         if text:
             parts.append(label(left + 4, (row + 0.5) * ROW + 2, text, "in", "start"))
     return parts
@@ -194,8 +194,8 @@ def _region_names(bandit: Bandit, part: data.AgeMap, scales: list[_Scale]) -> li
         y = MAP - scales[1].middle(k)
         for action, first, past in data.runs(part.actions[:, k], part.ages[0]):
             left, right = scales[0].edge(first), scales[0].edge(past)
-            found = (round(right - left, 3), -abs(y - MAP / 2), (left + right) / 2, y)
-            widest[action] = max(widest.get(action, found), found)
+            candidate = (round(right - left, 3), -abs(y - MAP / 2), (left + right) / 2, y)
+            widest[action] = max(widest.get(action, candidate), candidate)
     names = {arm: arm_label(bandit, arm, 10) for arm in range(3)}
     return [
         label(x, min(max(y + 4, 12), MAP - 4), names[arm], "in halo")

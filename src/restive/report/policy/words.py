@@ -31,10 +31,10 @@ def situations(plan: Plan, most: int = 12) -> list[Situation]:
     """The most frequent situations under the plan, the most frequent first."""
     seen = play(plan, STEPS, PATHS, WARM_UP)
     if plan.bandit.n_arms == 2:
-        found = [one for strip in strips(plan, seen) for one in _of_strip(plan, strip)]
+        every = [s for strip in strips(plan, seen) for s in _of_strip(plan, strip)]
     else:
-        found = _of_returns(plan, seen)
-    return sorted(found, key=lambda one: -one.share)[:most]
+        every = _of_returns(plan, seen)
+    return sorted(every, key=lambda s: -s.share)[:most]
 
 
 def _state(plan: Plan, arm: int, state: int) -> str:
@@ -47,15 +47,15 @@ def _state(plan: Plan, arm: int, state: int) -> str:
 
 
 def _of_strip(plan: Plan, strip: Strips) -> list[Situation]:
-    found = []
+    situations = []
     for row, pair in enumerate(strip.pairs):
         if strip.share[row] < RARE:
             continue
         seen = _state(plan, strip.last, pair[strip.last])
         remembered = _state(plan, strip.rested, pair[strip.rested])
         share = float(strip.share[row])
-        found.append(Situation(seen, remembered, _pull(plan, strip, row), share))
-    return found
+        situations.append(Situation(seen, remembered, _pull(plan, strip, row), share))
+    return situations
 
 
 def _pull(plan: Plan, strip: Strips, row: int) -> str:
@@ -76,7 +76,7 @@ def _arm(plan: Plan, arm: int) -> str:
 
 def _of_returns(plan: Plan, seen: Play) -> list[Situation]:
     table = returns(plan, seen)
-    found = []
+    situations = []
     for row in range(len(table.arms)):
         following = table.following[row]
         order = following.argsort()[::-1]
@@ -84,5 +84,5 @@ def _of_returns(plan: Plan, seen: Play) -> list[Situation]:
                   if following[j] >= 0.005]  # fmt: skip
         pull = shares[0].rsplit(" ", 1)[0] if len(shares) == 1 else ", ".join(shares)
         seen_text = _state(plan, int(table.arms[row]), int(table.states[row]))
-        found.append(Situation(seen_text, "", pull, float(table.share[row])))
-    return found
+        situations.append(Situation(seen_text, "", pull, float(table.share[row])))
+    return situations
