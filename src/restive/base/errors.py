@@ -23,8 +23,8 @@ class Fault:
         return replace(self, path=f"{prefix}{joint}{self.path}")
 
     def __str__(self) -> str:
-        found = f" (found {self.value})" if self.value else ""
-        return f"{self.path}: {self.message}{found}. {self.remedy}"
+        value = f" (found {self.value})" if self.value else ""
+        return f"{self.path}: {self.message}{value}. {self.remedy}"
 
 
 class RestiveError(Exception):

@@ -29,9 +29,9 @@ def share_out(pairs: int, work: Callable[..., None], *arguments: object) -> None
 
 def thread_count() -> int:
     """Threads to use: RESTIVE_THREADS, or as many as there are cores for this process."""
-    asked = os.environ.get("RESTIVE_THREADS", "")
-    if asked.isdigit() and int(asked) > 0:
-        return int(asked)
+    setting = os.environ.get("RESTIVE_THREADS", "")
+    if setting.isdigit() and int(setting) > 0:
+        return int(setting)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

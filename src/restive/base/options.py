@@ -90,8 +90,8 @@ class Parameter:
         )
 
     def _fault(self, value: Any) -> Fault:
-        found = value if isinstance(value, str) else repr(value)
-        return Fault(self.name, "not a value for it", found[:80], f"Give {self.range}.")
+        text = value if isinstance(value, str) else repr(value)
+        return Fault(self.name, "not a value for it", text[:80], f"Give {self.range}.")
 
 
 def parse_parameters(
@@ -124,8 +124,8 @@ def checked(function: Callable[P, R], parameters: Sequence[Parameter]) -> Callab
 
     @wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
-        given = signature(function).bind(*args, **kwargs).arguments
-        faults = [f for p in parameters if p.name in given for f in p.check(given[p.name])]
+        arguments = signature(function).bind(*args, **kwargs).arguments
+        faults = [f for p in parameters if p.name in arguments for f in p.check(arguments[p.name])]
         if faults:
             raise ProblemError(faults)
         return function(*args, **kwargs)

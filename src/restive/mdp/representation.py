@@ -53,12 +53,12 @@ class Representation:
     ) -> None:
         object.__setattr__(self, "cyclic", cyclic)
         count = len(sizes)
-        for name, given in (("sizes", sizes), ("caps", caps), ("periods", periods)):
-            numbers = (given,) * count if isinstance(given, int) else tuple(int(n) for n in given)
+        for name, entry in (("sizes", sizes), ("caps", caps), ("periods", periods)):
+            numbers = (entry,) * count if isinstance(entry, int) else tuple(int(n) for n in entry)
             if len(numbers) != count or count == 0:
-                raise ValueError(f"{name} must have one entry per arm ({count}), not {given!r}")
+                raise ValueError(f"{name} must have one entry per arm ({count}), not {entry!r}")
             if min(numbers) < 1:
-                raise ValueError(f"{name} must be positive, not {given!r}")
+                raise ValueError(f"{name} must be positive, not {entry!r}")
             object.__setattr__(self, name, numbers)
 
     @classmethod

@@ -152,7 +152,7 @@ def _solve_states(
     if not compiled and parameters.radii is None:
         spelled = SpelledIteration(rep, parameters, start)
         most = NUMPY_PRODUCTS // spelled.entries
-        bounds = plain(spelled, stop, 0, lambda made, _: made < most)
+        bounds = plain(spelled, stop, 0, lambda count, _: count < most)
         if bounds.converged or bounds.sweeps >= stop.max_sweeps or stop.expired():
             return spelled, bounds
         start, sweeps = spelled.values, bounds.sweeps

@@ -65,15 +65,15 @@ def cyclic_classes(transitions: ArrayLike) -> tuple[int, NDArray[np.int64]]:
     depth[0] = 0
     frontier, period = [0], 0
     while frontier:
-        found: list[int] = []
+        classes: list[int] = []
         for state in frontier:
             for successor in np.flatnonzero(edges[state]):
                 if depth[successor] < 0:
                     depth[successor] = depth[state] + 1
-                    found.append(int(successor))
+                    classes.append(int(successor))
                 else:
                     period = gcd(period, int(abs(depth[state] + 1 - depth[successor])))
-        frontier = found
+        frontier = classes
     return period, depth % period
 
 
@@ -225,13 +225,13 @@ def powers(transitions: ArrayLike, n_max: int) -> NDArray[np.float64]:
     p = np.asarray(transitions, dtype=np.float64)
     table = np.empty((n_max, len(p), len(p)))
     square = _exact(p)
-    done = min(1, n_max)
-    table[:done] = square.rounded()
-    while done < n_max:
-        more = min(done, n_max - done)
-        np.matmul(square.rounded(), table[:more], out=table[done : done + more])
-        done += more
-        if done < n_max:
+    ready = min(1, n_max)
+    table[:ready] = square.rounded()
+    while ready < n_max:
+        more = min(ready, n_max - ready)
+        np.matmul(square.rounded(), table[:more], out=table[ready : ready + more])
+        ready += more
+        if ready < n_max:
             square = square @ square
     return table
 

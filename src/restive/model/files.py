@@ -140,9 +140,9 @@ def _read(path: Path) -> tuple[str, Format]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = data[: error.start].decode("latin-1")
-        found = f"byte {data[error.start]:#04x}"
+        culprit = f"byte {data[error.start]:#04x}"
         remedy = "Save the file in UTF-8."
-        raise ProblemError([Fault(_place(before), "not UTF-8 text", found, remedy)]) from None
+        raise ProblemError([Fault(_place(before), "not UTF-8 text", culprit, remedy)]) from None
     return text, "json" if path.suffix.lower() == ".json" else "toml"
 
 
@@ -179,17 +179,17 @@ def _syntax_fault(error: ValueError, text: str, form: Format) -> Fault:
     remedy = f"Correct the {form.upper()} there; nothing after it was read."
     if isinstance(error, json.JSONDecodeError):
         return Fault(_place(text[: error.pos]), error.msg, _rest(text, error.pos), remedy)
-    found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(error))
-    if found is None:  # Python refuses to read integers of thousands of digits
+    position = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(error))
+    if position is None:  # Python refuses to read integers of thousands of digits
         long = re.search(r"[\d_]{1000,}", text)
         start = long.start() if long else 0
         return Fault(_place(text[:start]), str(error).split(";")[0], _rest(text, start), remedy)
-    message = str(error)[: found.start()]
-    if found[1] is None:
+    message = str(error)[: position.start()]
+    if position[1] is None:
         return Fault(_place(text), message, "the end of the file", remedy)
-    place = f"line {found[1]}, column {found[2]}"
-    line = text.split("\n")[int(found[1]) - 1]
-    return Fault(place, message, _rest(line, int(found[2]) - 1), remedy)
+    place = f"line {position[1]}, column {position[2]}"
+    line = text.split("\n")[int(position[1]) - 1]
+    return Fault(place, message, _rest(line, int(position[2]) - 1), remedy)
 
 
 def _rest(text: str, start: int) -> str:

@@ -99,9 +99,9 @@ def bandit_from(decoded: Any, source: str) -> Bandit:
     for j, entry in enumerate(entries):
         if isinstance(entry, dict):
             broken = [error["loc"][2:] for error in errors if error["loc"][1:2] == (j,)]
-            arm, found = _arm(entry, broken)
+            arm, own = _arm(entry, broken)
             arms += [arm] if arm else []
-            faults += [fault.under(f"arms[{j}]") for fault in found]
+            faults += [fault.under(f"arms[{j}]") for fault in own]
     faults += shared_names(entries)
     pulls = raw.get("pulls", 1)
     if entries and not any(error["loc"] == ("pulls",) for error in errors):
@@ -220,10 +220,10 @@ def _arm(entry: dict[str, Any], broken: list[Steps]) -> tuple[Arm | None, list[F
     try:
         arm = Arm(**{**stand_ins, **known})
     except ProblemError as error:
-        found = {fault: re.split(r"[.\[]", fault.path)[0] for fault in error.faults}
+        keys = {fault: re.split(r"[.\[]", fault.path)[0] for fault in error.faults}
         return None, [
             replace(fault, value=shown(_at(entry, fault.path))) if key in mended else fault
-            for fault, key in found.items()
+            for fault, key in keys.items()
             if key in known
         ]
     return arm, []
@@ -278,10 +278,10 @@ def _at(entry: dict[str, Any], path: str) -> Any:
 
 def shared_names(entries: list[Any]) -> list[Fault]:
     """Arms that would be called alike, counting the "arm 2" of an arm without a name."""
-    given = [entry.get("name") if isinstance(entry, dict) else None for entry in entries]
-    called = {f"arm {j + 1}": j for j, name in enumerate(given) if not name}
+    names = [entry.get("name") if isinstance(entry, dict) else None for entry in entries]
+    called = {f"arm {j + 1}": j for j, name in enumerate(names) if not name}
     faults = []
-    for j, name in enumerate(given):
+    for j, name in enumerate(names):
         if isinstance(name, str) and name and called.setdefault(name, j) != j:
             message = f"arms[{called[name]}] is called that too"
             remedy = "Give every arm its own name."
@@ -306,8 +306,8 @@ def _rescaled(faults: Iterable[Fault], entries: list[Any]) -> list[Fault]:
 
 def _numbers(entry: Any) -> list[float]:
     means = entry.get("rewards") if isinstance(entry, dict) else None
-    kept = [m for m in means if type(m) in (int, float)] if isinstance(means, list) else []
-    return [float(m) for m in kept if isfinite(m)]
+    numbers = [m for m in means if type(m) in (int, float)] if isinstance(means, list) else []
+    return [float(m) for m in numbers if isfinite(m)]
 
 
 def _in_file_order(faults: Iterable[Fault]) -> list[Fault]:
@@ -317,7 +317,7 @@ def _in_file_order(faults: Iterable[Fault]) -> list[Fault]:
         first.setdefault(fault.path, fault)
 
     def arm(fault: Fault) -> int:
-        found = re.match(r"arms\[(\d+)\]", fault.path)
-        return int(found[1]) if found else -1
+        prefix = re.match(r"arms\[(\d+)\]", fault.path)
+        return int(prefix[1]) if prefix else -1
 
     return sorted(first.values(), key=arm)

@@ -71,9 +71,9 @@ class StructuredWorld:
         """A run from the start; the random numbers are the same for every run."""
         return StructuredWalk(self, np.random.default_rng(self._seeds))
 
-    def _spread(self, given: ArrayLike, trailing: int) -> Floats:
+    def _spread(self, values: ArrayLike, trailing: int) -> Floats:
         """Per pair, whether given per pair or per color."""
-        array = np.asarray(given, dtype=np.float64)
+        array = np.asarray(values, dtype=np.float64)
         shape = self.mdp.successors.shape[: 1 + trailing]
         if array.ndim == trailing and len(array) == self.mdp.n_colors:
             array = array[self.mdp.colors]

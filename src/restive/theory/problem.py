@@ -147,9 +147,9 @@ def _explain_learning(b: BanditBounds) -> list[str]:
 
 
 def _explain_regret(b: BanditBounds) -> list[str]:
-    given = b.diameter != b.lemma_1
-    source = "The diameter was given as" if given else "Lemma 1 bounds the diameter by"
-    held = " (if the diameter stayed as given; it grows with log T)" if given else ""
+    custom = b.diameter != b.lemma_1
+    source = "The diameter was given as" if custom else "Lemma 1 bounds the diameter by"
+    caveat = " (if the diameter stayed as given; it grows with log T)" if custom else ""
     sure = f"with probability at least {1 - b.delta:g}"
     if b.vacuous:
         best = min(b.theorem_4, b.terms.total)
@@ -163,7 +163,7 @@ def _explain_regret(b: BanditBounds) -> list[str]:
         f"The diameter of the decision problem enters as a factor. {source} {_short(b.diameter)}.",
         promise,
         f"Theorem 4 begins to say something {_from(b.meaningful_horizon)}; the sum that its proof "
-        f"simplifies does so {_from(b.meaningful_horizon_terms)}{held}.",
+        f"simplifies does so {_from(b.meaningful_horizon_terms)}{caveat}.",
     ]
 
 

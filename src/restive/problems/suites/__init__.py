@@ -73,7 +73,7 @@ def describe(name: str) -> Suite:
         remedy = f"There is {', '.join(suites())}."
         raise ProblemError([Fault("suite", "no such suite", repr(name), remedy)])
     raw: dict[str, Any] = json.loads((HOME / folder_name(name) / MANIFEST).read_text("utf-8"))
-    listed = (Listed(**(one | {"states": tuple(one["states"])})) for one in raw["problems"])
+    listed = (Listed(**(row | {"states": tuple(row["states"])})) for row in raw["problems"])
     return Suite(raw["suite"], raw["citation"], raw["description"], tuple(listed))
 
 
@@ -86,24 +86,24 @@ def suite(name: str) -> dict[str, Bandit]:
     from restive.model.files import parse_problem
 
     texts = suite_files(name)
-    files = {one.name: one.file for one in describe(name).problems}
+    files = {problem.name: problem.file for problem in describe(name).problems}
     return {key: parse_problem(texts[file], source=file) for key, file in files.items()}
 
 
 def suite_gains(name: str) -> dict[str, tuple[float, float, float]]:
     """rho* of each problem with its certified interval: value, lower, upper."""
-    return {one.name: (one.gain, one.gain_lower, one.gain_upper) for one in describe(name).problems}
+    return {p.name: (p.gain, p.gain_lower, p.gain_upper) for p in describe(name).problems}
 
 
 def suite_files(name: str) -> dict[str, str]:
     """The problem files of a suite, by file name, as they were frozen."""
     texts = {}
-    for one in describe(name).problems:
-        path = HOME / folder_name(name) / one.file
+    for problem in describe(name).problems:
+        path = HOME / folder_name(name) / problem.file
         data = path.read_bytes()
-        if sha256(data).hexdigest() != one.sha256:
+        if sha256(data).hexdigest() != problem.sha256:
             remedy = "Install restive anew: a suite must not change."
             message = "not the file that the suite was made with"
             raise ProblemError([Fault(str(path), message, "another hash", remedy)])
-        texts[one.file] = data.decode("utf-8")
+        texts[problem.file] = data.decode("utf-8")
     return texts

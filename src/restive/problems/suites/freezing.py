@@ -33,7 +33,7 @@ def freeze(
         "suite": folder.name,
         "citation": citation,
         "description": description,
-        "problems": [asdict(one) for one in listed],
+        "problems": [asdict(problem) for problem in listed],
     }
     text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
     (folder / MANIFEST).write_bytes(text.encode("utf-8"))
