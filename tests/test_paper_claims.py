@@ -16,8 +16,8 @@ from restive.learners.paper.rules import Optimism
 from restive.model.bandit import Arm, Bandit
 from restive.paper import audits, criteria, runs
 from restive.paper.catalogue import CLAIMS, chosen
-from restive.paper.claim import (
-    Scale,
+from restive.paper.claim import Scale
+from restive.paper.claims import (
     colored,
     diameters,
     examples,

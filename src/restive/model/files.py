@@ -11,7 +11,8 @@ from typing import Any, Literal
 from restive.base.errors import Fault, ProblemError
 from restive.base.words import guess, shown
 from restive.model.bandit import Arm, Bandit
-from restive.model.schema import ProblemFile, RepeatedKeys, bandit_from, shared_names
+from restive.model.problem_file import ProblemFile
+from restive.model.schema import RepeatedKeys, bandit_from, shared_names
 
 __all__ = ["dump_problem", "load_problem", "parse_problem", "problem_schema", "read_document"]
 

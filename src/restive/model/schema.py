@@ -1,4 +1,4 @@
-"""What a problem file may contain, and what is wrong with one in the words of its author."""
+"""From a decoded problem file to its bandit, or to all its faults in the words of its author."""
 
 from __future__ import annotations
 
@@ -8,73 +8,23 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from math import isfinite
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from restive.base.errors import Fault, ProblemError
 from restive.base.words import guess, shown
-from restive.model.bandit import Arm, Bandit, RewardNoise, check_pulls, rescaling
+from restive.model.bandit import Arm, Bandit
+from restive.model.problem_file import ArmFile, ProblemFile
+from restive.model.validation import check_pulls, rescaling
 
-__all__ = ["ArmFile", "ProblemFile", "RepeatedKeys", "bandit_from", "shared_names"]
+__all__ = ["RepeatedKeys", "bandit_from", "shared_names"]
 
 Steps = tuple[int | str, ...]  # the way to a place in an arm: ("transitions", 0, 1)
 
 MAX_DEPTH = 20  # a problem has six levels; anything far deeper is a mistake or an attack
-EXAMPLE: dict[str, Any] = {
-    "name": "Two radio channels",
-    "arms": [
-        {
-            "name": f"channel {j}",
-            "states": ["busy", "free"],
-            "transitions": [[0.9, 0.1], [0.1, 0.9]],
-            "rewards": [0.0, 1.0],
-        }
-        for j in (1, 2)
-    ],
-}
-
-# The range is for readers of the schema; Arm checks it, with a better remedy.
-Unit = Annotated[float, WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})]
-
-
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-
-
-class ArmFile(_Table):
-    """One arm: a Markov chain and the mean reward of each of its states."""
-
-    name: str = Field("", description="What to call the arm; no two arms may share a name.")
-    states: list[str] = Field([], description="Names of the states; 0, 1, ... where left out.")
-    transitions: list[list[Unit]] = Field(
-        description="One row per state: the probabilities of the next state, summing to 1."
-    )
-    rewards: list[Unit] = Field(description="Mean reward of each state, between 0 and 1.")
-    reward_noise: RewardNoise = Field(
-        "none",
-        description="none: the mean itself is paid; bernoulli: 1 with the mean as probability, "
-        "else 0; beta: a beta variable with that mean.",
-    )
-    initial: str | int | list[Unit] = Field(
-        "stationary",
-        description='Where the arm starts: "stationary", a state (its name, or its number from '
-        "0), or one probability per state.",
-    )
-
-
-class ProblemFile(_Table):
-    """A restless Markov bandit: arms that all move at every step, one or more of them pulled."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
-
-    name: str = Field("", description="What to call the problem.")
-    pulls: Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
-        1, description="How many arms are pulled at each step."
-    )
-    arms: list[ArmFile] = Field(description="The arms, at least one.", min_length=1)
 
 
 class RepeatedKeys(dict[str, Any]):
