@@ -14,7 +14,7 @@ import pytest
 from restive import theory
 from restive.learners.paper.rules import Optimism
 from restive.model.bandit import Arm, Bandit
-from restive.paper import audits, criteria, runs
+from restive.paper import audits, criteria, regret_runs
 from restive.paper.catalogue import CLAIMS, chosen
 from restive.paper.claim import Scale
 from restive.paper.claims import (
@@ -25,7 +25,7 @@ from restive.paper.claims import (
     mixing,
     rates,
     remarks,
-    special,
+    ucrl2,
 )
 from restive.planning.evaluation import evaluate
 from restive.problems import example1, example3, example4
@@ -107,12 +107,12 @@ BOUNDS = theory.problem_bounds(example1(0.3), 10**5, criteria.DELTA)
 @pytest.fixture(autouse=True)
 def short_runs(monkeypatch):
     """Cells as they are, but for runs that need not be so long here."""
-    honest = runs.setting_curve
+    honest = regret_runs.setting_curve
     monkeypatch.setattr(rates, "setting_curve", lambda name, T, seed: honest(name, 10**5, seed))
     monkeypatch.setattr(criteria, "SETS", replace(criteria.SETS, steps=500))
     regret = colored.measure_regret
     small = replace(colored.THEOREM_4, measure=lambda cell: regret((cell[0], 10**5)))
-    plain = replace(special.UCRL2, measure=lambda cell: special.measure_ucrl2((cell[0], 800)))
+    plain = replace(ucrl2.UCRL2, measure=lambda cell: ucrl2.measure_ucrl2((cell[0], 800)))
     monkeypatch.setattr(mixing, "BLOCK", 12)
     monkeypatch.setattr(remarks, "BLOCK", 12)
     monkeypatch.setattr(index_policies, "all_orders", ORDERS)
@@ -150,7 +150,7 @@ def test_false_claims_are_found_false_and_not_assumed_so(monkeypatch):
     slow = replace(criteria.MIXING, alternating=0.05)
     monkeypatch.setattr(criteria, "MIXING", slow)
     rows = np.array([[0.95, 0.05], [0.05, 0.95]])
-    assert mixing.far_apart(rows, mixing.mixing_time(rows, 0.01)) <= 0.01
+    assert mixing.far_apart(rows, mixing.mixing_time_by_definition(rows, 0.01)) <= 0.01
 
 
 # --- growth ----------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def test_logarithmic_growth_is_told_from_roots(exponent, expected):
     times = np.array([1e5, 1e6, 1e7])
     lost = np.log(times) if exponent == 0 else times**exponent
     many = [list(lost * rng.normal(1, 1e-3, 3)) for _ in range(16)]
-    assert special.judge_logarithm(QUICK, many).verdict == expected
+    assert ucrl2.judge_logarithm(QUICK, many).verdict == expected
 
 
 def test_a_truth_outside_a_quarter_of_the_sets_fails():
@@ -276,15 +276,17 @@ def test_the_logarithm_of_a_least_common_multiple(size):
 def test_distances_of_rows_and_mixing_times_from_the_definition():
     rows = np.array([[0.2, 0.8], [0.8, 0.2]])  # eigenvalue -0.6
     assert mixing.far_apart(rows, 3) == pytest.approx(0.6**3 + 0.6**4)
-    assert mixing.mixing_time(rows, 0.01) == 10  # 0.6^9 = 0.0101
+    assert mixing.mixing_time_by_definition(rows, 0.01) == 10  # 0.6^9 = 0.0101
 
 
 def test_told_learners_find_good_arms_and_cannot_find_hard_ones():
     rng = np.random.default_rng(6)
-    assert runs._thompson(np.full((3, 2), 0.5), 500, rng) == 0
-    easy = runs._thompson(np.array([[0.9, 0.1], [0.2, 0.8]]), 1000, rng)
+    assert regret_runs._thompson(np.full((3, 2), 0.5), 500, rng) == 0
+    easy = regret_runs._thompson(np.array([[0.9, 0.1], [0.2, 0.8]]), 1000, rng)
     assert 0 < easy < 30  # pulling at random would lose 700
-    lost = np.mean([runs.told_regrets(1000, rates.FAMILY, seed) for seed in range(6)], axis=0)
+    lost = np.mean(
+        [regret_runs.informed_regrets(1000, rates.FAMILY, seed) for seed in range(6)], axis=0
+    )
     roots = np.sqrt([k * m * 1000 for k, m in rates.FAMILY])
     assert (lost / roots > 0.05).all()
     assert (lost / roots < 0.25).all()
@@ -304,7 +306,7 @@ def test_every_claim_is_listed_once():
     from restive.paper.claims import appendix
 
     modules = (appendix, colored, diameters, examples, index_policies, mixing, rates, remarks,
-               special)  # fmt: skip
+               ucrl2)  # fmt: skip
     names = {claim.name for module in modules for claim in module.CLAIMS} | {"representation"}
     listed = [claim.name for claim in CLAIMS]
     assert len(listed) == len(set(listed))

@@ -19,14 +19,14 @@ from restive.report import policy_figure
 from restive.report.drawing.picture import printable
 from restive.report.policy import figure as policy_page
 from restive.report.policy.colors import arm_label, keyed_top, shades
-from restive.report.policy.data import EITHER, _columns, age_maps, returns, runs, strips
-from restive.report.policy.play import play
+from restive.report.policy.maps import EITHER, _columns, age_maps, returns, runs, strips
+from restive.report.policy.play import simulated_play
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def short_play(made, **options):
-    return play(made, **{"steps": 200, "paths": 16, "warm_up": 100, **options})
+    return simulated_play(made, **{"steps": 200, "paths": 16, "warm_up": 100, **options})
 
 
 def expected_pull(made, states, ages):
@@ -221,7 +221,7 @@ def test_play_keeps_the_books():
 )
 def test_play_earns_the_gain(bandit):
     made = plan(bandit, 1e-5)
-    seen = play(made)
+    seen = simulated_play(made)
     means = np.zeros((bandit.n_arms, max(bandit.n_states)))
     for j, arm in enumerate(bandit.arms):
         means[j, : arm.n_states] = arm.rewards
@@ -232,7 +232,7 @@ def test_play_earns_the_gain(bandit):
 
 def test_returns_of_example_3():
     made = plan(problems.example3(0.1))
-    after = returns(made, play(made))
+    after = returns(made, simulated_play(made))
     rows = {pair: r for r, pair in enumerate(zip(after.arms, after.states, strict=True))}
     assert after.following[rows[0, 1]].tolist() == [1, 0]  # free: stay
     assert after.following[rows[0, 0]].tolist() == [0, 1]  # busy: leave

@@ -12,7 +12,7 @@ import pytest
 from restive import Arm, Bandit, plan, problems
 from restive.report.drawing import palette
 from restive.report.drawing.chain import chain_picture
-from restive.report.policy.data import resolution
+from restive.report.policy.maps import resolution
 from restive.report.policy.svg import MAP, ROW, STRIP, policy_picture
 from synthetic_results import hostile_bandit
 

@@ -162,8 +162,8 @@ def test_intervals_cover_the_truth_they_were_drawn_from():
 def test_slopes_are_read_off_between_two_times():
     times = np.geomspace(1, 1e6, 300)
     bent = np.where(times < 1e3, times, 1e3 * (times / 1e3) ** 0.5)
-    assert growth.slope((times, bent), 1e4, 1e6) == pytest.approx(0.5)
-    assert growth.slope((times, bent), 1, 900) == pytest.approx(1.0)
+    assert growth.log_slope((times, bent), 1e4, 1e6) == pytest.approx(0.5)
+    assert growth.log_slope((times, bent), 1, 900) == pytest.approx(1.0)
 
 
 def test_the_pages_of_a_module_by_itself(monkeypatch, tmp_path, capsys):

@@ -10,12 +10,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from restive.paper.estimates import Curve, at_end, growth_exponent, interval, slope
-from restive.paper.runs import SETTINGS, hard_regrets, setting_curve
+from restive.paper.estimates import Curve, at_end, growth_exponent, interval, log_slope
+from restive.paper.regret_runs import SETTINGS, hard_regrets, setting_curve
 from restive.theory import lower_bound as theorem_3
 from verification import Finding, Settings, judge
 
-__all__ = ["check_extensions", "check_lower_bound", "check_slope", "interval", "slope", "spread"]
+__all__ = ["check_extensions", "check_lower_bound", "check_slope", "interval", "log_slope", "spread"]
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
@@ -42,7 +42,7 @@ def check_slope(settings: Settings) -> Iterator[Finding]:
         "falling",
         judge(shares[0] > shares[1] > shares[2]),
     )
-    slopes = [slope(curve, horizon / 100, horizon) for curve in curves]
+    slopes = [log_slope(curve, horizon / 100, horizon) for curve in curves]
     low, high = interval(slopes)
     where = "inside" if low <= 0.5 <= high else "below" if low > 0.5 else "above"
     yield Finding(
@@ -52,7 +52,7 @@ def check_slope(settings: Settings) -> Iterator[Finding]:
         f"{low:.3f}, {high:.3f}",
         judge(high < 1),
     )
-    late = [slope(curve, horizon / 10, horizon) for curve in curves]
+    late = [log_slope(curve, horizon / 10, horizon) for curve in curves]
     yield Finding(
         "slope: last decade",
         "the exponent of the last factor of ten is below 1 too",
@@ -93,7 +93,7 @@ def check_extensions(settings: Settings) -> Iterator[Finding]:
         options = SETTINGS[name].options
         run = partial(setting_curve, name, horizon)
         curves = spread(run, range(settings.size(10, 8)))
-        slopes = [slope(curve, horizon / 100, horizon) for curve in curves]
+        slopes = [log_slope(curve, horizon / 100, horizon) for curve in curves]
         low, high = interval(slopes)
         yield Finding(
             f"extensions: {name}",

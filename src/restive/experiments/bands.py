@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.experiments.statistics import Band, mean_band, median_band, plain
+from restive.experiments.statistics import Band, json_number, mean_band, median_band
 
 if TYPE_CHECKING:
     from restive.experiments.results import Place, Results
@@ -70,7 +70,7 @@ class Bands:
                     head = (problem, learner, horizon, regret, len(curves.seconds))
                     columns = [part.tolist() for band in known for part in _parts(band)]
                     for time, *point in zip(curves.times.tolist(), *columns, strict=True):
-                        yield (*head, time, *map(plain, point))
+                        yield (*head, time, *map(json_number, point))
 
     def to_csv(self) -> bytes:
         """The rows as a table; the same bytes for the same runs."""

@@ -15,8 +15,8 @@ from restive.experiments.statistics import (
     MIN_RUNS,
     Interval,
     blockwise,
+    json_number,
     mean_interval,
-    plain,
     resamples,
 )
 
@@ -54,7 +54,7 @@ class Comparison:
         return {
             "problem": self.problem, "horizon": self.horizon, "learner": self.learner,
             "against": self.against, "difference": self.difference.to_dict(),
-            "p_value": plain(self.p_value), "corrected_p_value": plain(self.corrected),
+            "p_value": json_number(self.p_value), "corrected_p_value": json_number(self.corrected),
         }  # fmt: skip
 
     @classmethod
@@ -84,7 +84,7 @@ class Ratio:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; nan becomes None."""
-        return self.interval.to_dict() | {"ratios": [plain(r) for r in self.ratios]}
+        return self.interval.to_dict() | {"ratios": [json_number(r) for r in self.ratios]}
 
 
 def sign_flip_test(differences: ArrayLike) -> float:

@@ -22,11 +22,11 @@ __all__ = [
     "Band",
     "Interval",
     "blockwise",
+    "json_number",
     "mean_band",
     "mean_interval",
     "median_band",
     "median_interval",
-    "plain",
     "resamples",
     "slope",
 ]
@@ -59,9 +59,8 @@ class Interval:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: None in place of nan, and the reason where there is one."""
-        fields: dict[str, Any] = {
-            "value": plain(self.value), "lower": plain(self.lower), "upper": plain(self.upper)
-        }  # fmt: skip
+        names = ("value", "lower", "upper")
+        fields: dict[str, Any] = {name: json_number(getattr(self, name)) for name in names}
         return fields | ({"reason": self.reason} if self.reason else {})
 
     @classmethod
@@ -95,7 +94,7 @@ class Band:
         return Interval(value, low, high, self.level, self.reason)
 
 
-def plain(value: float) -> float | None:
+def json_number(value: float) -> float | None:
     """For JSON: nine digits, since libraries differ in the last ones; None in place of nan."""
     return float(f"{value:.9g}") if isfinite(value) else None
 

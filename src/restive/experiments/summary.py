@@ -16,9 +16,9 @@ from restive.experiments.statistics import (
     LEVEL,
     WINDOW,
     Interval,
+    json_number,
     mean_interval,
     median_interval,
-    plain,
     slope,
 )
 from restive.learners import LEARNERS
@@ -98,7 +98,7 @@ class Entry:
         if self.refusal:
             return head | {"refusal": self.refusal}
         finals: dict[str, Any] = {name: interval.to_dict() for name, interval in self.final.items()}
-        growth = {"slope": self.slope.to_dict(), "episodes": plain(self.episodes)}
+        growth = {"slope": self.slope.to_dict(), "episodes": json_number(self.episodes)}
         return head | {"runs": self.runs, "rank": self.rank} | finals | growth
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from restive.mdp.iteration import BanditIteration
 
-__all__ = ["Bounds", "Iteration", "Progress", "Stop", "accelerated", "plain"]
+__all__ = ["Bounds", "Iteration", "Progress", "Stop", "accelerated", "plain_sweeps"]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, float], None]  # (sweeps so far, width of the gain bounds)
@@ -66,7 +66,7 @@ class Bounds(NamedTuple):
     converged: bool
 
 
-def plain(
+def plain_sweeps(
     iteration: Iteration, stop: Stop, sweeps: int = 0, patience: Patience | None = None
 ) -> Bounds:
     """Plain sweeps, at least one, until it is time to stop or ``patience`` runs out."""
@@ -89,7 +89,7 @@ def accelerated(iteration: BanditIteration, stop: Stop, sweeps: int = 0) -> Boun
     def patience() -> _Patience:
         return _Patience(stop.tolerance, iteration.pairs)
 
-    bounds = plain(iteration, stop, sweeps, patience())
+    bounds = plain_sweeps(iteration, stop, sweeps, patience())
     for attempt in range(ATTEMPTS):
         lower, upper, sweeps, converged = bounds
         if converged or sweeps >= stop.max_sweeps or stop.expired():
@@ -101,7 +101,7 @@ def accelerated(iteration: BanditIteration, stop: Stop, sweeps: int = 0) -> Boun
         if not float((high - low)[0]) < width:
             iteration.values[:] = before
         waits = patience() if attempt + 1 < ATTEMPTS else None
-        bounds = plain(iteration, stop, sweeps + passes + 1, waits)
+        bounds = plain_sweeps(iteration, stop, sweeps + passes + 1, waits)
     return bounds
 
 

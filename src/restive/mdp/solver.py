@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.mdp.convergence import Bounds, Progress, Stop, accelerated, plain
+from restive.mdp.convergence import Bounds, Progress, Stop, accelerated, plain_sweeps
 from restive.mdp.layout import SPARE, fill_ghosts
 from restive.mdp.representation import Representation
 from restive.mdp.spelled import SpelledIteration
@@ -133,7 +133,7 @@ def solve(
         from restive.mdp.iteration import ArrayIteration
 
         iteration = ArrayIteration(structure, parameters, start)
-        bounds = plain(iteration, stop)
+        bounds = plain_sweeps(iteration, stop)
     else:
         iteration, bounds = _solve_states(structure, parameters, start, stop, accelerate, compiled)
     seconds = perf_counter() - began
@@ -152,7 +152,7 @@ def _solve_states(
     if not compiled and parameters.radii is None:
         spelled = SpelledIteration(rep, parameters, start)
         most = NUMPY_PRODUCTS // spelled.entries
-        bounds = plain(spelled, stop, 0, lambda count, _: count < most)
+        bounds = plain_sweeps(spelled, stop, 0, lambda count, _: count < most)
         if bounds.converged or bounds.sweeps >= stop.max_sweeps or stop.expired():
             return spelled, bounds
         start, sweeps = spelled.values, bounds.sweeps
@@ -160,7 +160,7 @@ def _solve_states(
 
     iteration = BanditIteration(rep, parameters, start)
     iteration.expired = stop.expired
-    method = accelerated if accelerate and iteration.can_propagate else plain
+    method = accelerated if accelerate and iteration.can_propagate else plain_sweeps
     return iteration, method(iteration, stop, sweeps)
 
 

@@ -17,8 +17,8 @@ from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
 from restive.model.bandit import Bandit
 from restive.model.chains import powers
-from restive.paper.cases import small_bandit, small_mdp
 from restive.paper.criteria import DELTA
+from restive.paper.random_problems import small_bandit, small_mdp
 from restive.planning import plan
 from restive.simulation import BanditWorld, StructuredWorld, play
 from restive.theory import episodes_bound

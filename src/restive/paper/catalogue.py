@@ -16,7 +16,7 @@ from restive.paper.claims import (
     mixing,
     rates,
     remarks,
-    special,
+    ucrl2,
 )
 
 __all__ = ["CLAIMS", "chosen"]
@@ -36,7 +36,7 @@ CLAIMS: tuple[Claim, ...] = (
     examples.REPRESENTATION,
     *_named(mixing.CLAIMS, "aggregation", "coloring", "colors"),
     *_named(colored.CLAIMS, "optimism", "theorem-4"),
-    *special.CLAIMS,
+    *ucrl2.CLAIMS,
     *diameters.CLAIMS,
     *_named(mixing.CLAIMS, "return-times"),
     *_named(rates.EXTENSIONS, "unknown-horizon"),

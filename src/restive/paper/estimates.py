@@ -11,17 +11,17 @@ from scipy.stats import t as student
 
 from restive.paper.criteria import ALPHA, DELTA
 
-__all__ = ["Curve", "at_end", "growth_exponent", "interval", "most_failures", "slope"]
+__all__ = ["Curve", "at_end", "growth_exponent", "interval", "log_slope", "most_failures"]
 
 Floats = NDArray[np.float64]
 Curve = tuple[Floats, Floats]  # times and gap regret
 
 
-def slope(curve: Curve, begin: float, end: float) -> float:
+def log_slope(curve: Curve, begin: float, end: float) -> float:
     """Exponent of growth between two times: the straight line through log regret over log t.
 
     >>> times = np.geomspace(1, 1e4, 50)
-    >>> round(slope((times, 3 * times**0.7), 10, 1e4), 6)
+    >>> round(log_slope((times, 3 * times**0.7), 10, 1e4), 6)
     0.7
     """
     times, lost = curve

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from restive.base.checks import require, require_delta, require_horizon
 
-__all__ = ["Round", "doubling_bound", "doubling_rounds", "first_meaningful_horizon"]
+__all__ = ["DoublingRound", "doubling_bound", "doubling_rounds", "first_meaningful_horizon"]
 
 
-class Round(NamedTuple):
+class DoublingRound(NamedTuple):
     """One round of the doubling trick: the horizon and delta it is run with, and its steps."""
 
     number: int  # i, from 1 on
@@ -20,7 +20,7 @@ class Round(NamedTuple):
     steps: int  # steps played: all of the horizon except perhaps in the last round
 
 
-def doubling_rounds(horizon: float, delta: float) -> list[Round]:
+def doubling_rounds(horizon: float, delta: float) -> list[DoublingRound]:
     """Rounds i = 1, 2, ... with T = 2^i and delta/2^i that cover the steps 1..horizon (proof of
     Theorem 2); all rounds together fail with probability at most delta.
 
@@ -29,11 +29,11 @@ def doubling_rounds(horizon: float, delta: float) -> list[Round]:
     """
     left = require_horizon(horizon)
     require_delta(delta)
-    rounds: list[Round] = []
+    rounds: list[DoublingRound] = []
     start, i = 1, 1
     while left > 0:
         steps = min(2**i, left)
-        rounds.append(Round(i, start, 2**i, delta / 2**i, steps))
+        rounds.append(DoublingRound(i, start, 2**i, delta / 2**i, steps))
         start, left, i = start + steps, left - steps, i + 1
     return rounds
 

@@ -13,9 +13,9 @@ from restive.learners.paper.colored_ucrl2 import ColoredUCRL2
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.paper import criteria
 from restive.paper.audits import Audited, audit_bandit, audit_mdp
-from restive.paper.cases import small_mdp
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 from restive.paper.estimates import most_failures
+from restive.paper.random_problems import small_mdp
 from restive.planning.diameter import diameter
 from restive.simulation import StructuredWorld, play
 

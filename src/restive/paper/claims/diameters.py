@@ -11,8 +11,8 @@ import numpy as np
 from restive import theory
 from restive.model.bandit import Arm, Bandit
 from restive.paper import criteria
-from restive.paper.cases import random_chain
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
+from restive.paper.random_problems import random_chain
 from restive.planning.diameter import bandit_diameter
 from restive.problems import example1, example3
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from restive import theory
 from restive.mdp.representation import Representation
 from restive.paper import criteria
-from restive.paper.cases import arm_of, random_chain
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
+from restive.paper.random_problems import arm_of, random_chain
 
-__all__ = ["CLAIMS", "far_apart", "mixing_time"]
+__all__ = ["CLAIMS", "far_apart", "mixing_time_by_definition"]
 
 Floats = NDArray[np.float64]
 BLOCK = 50  # chains in a cell
@@ -23,7 +23,7 @@ SMALLEST_SQUARED = 1e-3  # below, 2 eps^2 comes near the rounding of the powers
 WINDOW = 12  # ages after the cap whose rows are compared
 
 
-def mixing_time(rows: Floats, epsilon: float = 0.25) -> int:
+def mixing_time_by_definition(rows: Floats, epsilon: float = 0.25) -> int:
     """Tmix(eps) from its definition, power by power."""
     limit, power, t = arm_of(rows).stationary, rows, 1
     while np.abs(power - limit).sum(axis=1).max() > epsilon:
@@ -51,7 +51,7 @@ def measure_chains(block: int) -> list[dict[str, Any]]:
 
 
 def _chain(rows: Floats) -> dict[str, Any]:
-    time, arm = mixing_time(rows), arm_of(rows)
+    time, arm = mixing_time_by_definition(rows), arm_of(rows)
     limit = arm.stationary
     left, square, alike, alike_exact = [], [], [], []
     for epsilon in criteria.MIXING.epsilons:
@@ -107,7 +107,7 @@ def judge_alike_exact(scale: Scale, results: Sequence[Any]) -> Finding:
     swap = criteria.MIXING.alternating
     rows = np.array([[1 - swap, swap], [swap, 1 - swap]])
     epsilon = 0.01
-    age = mixing_time(rows, epsilon)
+    age = mixing_time_by_definition(rows, epsilon)
     apart = far_apart(rows, age)
     many = [case["alike_exact"] for block in results for case in block]
     share = float(np.mean(np.array(many) > criteria.MIXING.most))

@@ -12,12 +12,12 @@ import numpy as np
 from restive import theory
 from restive.paper import criteria
 from restive.paper.claim import Claim, Finding, Measurement, Scale, Verdict, judged
-from restive.paper.estimates import Curve, at_end, growth_exponent, interval, slope
-from restive.paper.runs import SETTINGS, hard_regrets, setting_curve, told_regrets
+from restive.paper.estimates import Curve, at_end, growth_exponent, interval, log_slope
+from restive.paper.regret_runs import SETTINGS, hard_regrets, informed_regrets, setting_curve
 
 __all__ = ["EXTENSIONS", "LOWER_BOUND", "THEOREM_2", "growth_verdict"]
 
-Cell = tuple[str, int, int]  # setting, horizon, seed
+RunCell = tuple[str, int, int]  # setting, horizon, seed
 
 
 def growth_verdict(bounds: tuple[float, float], most: float) -> Verdict:
@@ -28,11 +28,11 @@ def growth_verdict(bounds: tuple[float, float], most: float) -> Verdict:
     return "fails" if low >= criteria.GROWTH.linear else "not decided"
 
 
-def measure_growth(cell: Cell) -> Curve:
+def measure_growth(cell: RunCell) -> Curve:
     return setting_curve(*cell)
 
 
-def _cells(name: str, full: int, quick: int, scale: Scale) -> Sequence[Cell]:
+def _cells(name: str, full: int, quick: int, scale: Scale) -> Sequence[RunCell]:
     seeds = scale.size(10, 10 if name == "known" else 6)
     return [(name, scale.size(full, quick), seed) for seed in range(seeds)]
 
@@ -54,8 +54,8 @@ def judge_rate(name: str, scale: Scale, curves: Sequence[Any]) -> Finding:
     horizon = float(curves[0][0][-1])
     limits = criteria.GROWTH
     most = limits.root + limits.known_logs / log(horizon / criteria.DELTA)
-    slopes = [slope(curve, horizon / 10, horizon) for curve in curves]
-    bounds, earlier = interval(slopes), np.mean([slope(c, horizon / 100, horizon / 10)
+    slopes = [log_slope(curve, horizon / 10, horizon) for curve in curves]
+    bounds, earlier = interval(slopes), np.mean([log_slope(c, horizon / 100, horizon / 10)
                                                  for c in curves])  # fmt: skip
     verdict = growth_verdict(bounds, most)
     note = "" if verdict == "holds" else (
@@ -111,7 +111,7 @@ THEOREM_2 = (
 def judge_extension(name: str, scale: Scale, curves: Sequence[Any]) -> Finding:
     """Sublinear, and where it stands to the rate that the paper derives."""
     horizon = float(curves[0][0][-1])
-    slopes = [slope(curve, horizon / 100, horizon) for curve in curves]
+    slopes = [log_slope(curve, horizon / 100, horizon) for curve in curves]
     bounds = interval(slopes)
     limits, setting = criteria.GROWTH, SETTINGS[name]
     rate = limits.root + limits.unknown_logs / log(horizon / criteria.DELTA)
@@ -167,7 +167,7 @@ def _hard(scale: Scale) -> Sequence[tuple[str, int, int]]:
 def measure_hard(cell: tuple[str, int, int]) -> tuple[str, int, list[float]]:
     player, horizon, seed = cell
     if player == PLAYERS[0]:
-        return player, horizon, told_regrets(horizon, FAMILY, seed)
+        return player, horizon, informed_regrets(horizon, FAMILY, seed)
     return player, horizon, hard_regrets(player, horizon, FAMILY, seed)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["arms", "learner_styles", "overview", "provenance", "ranking", "times"]
 
-Cell = dict[str, Any]
+TableCell = dict[str, Any]
 NAMES = {"files": "problem files (SHA-256)", "experiment": "experiment (SHA-256)"}
 CLEAR = 0.05  # corrected p-values below this tell learners apart
 
@@ -33,7 +33,7 @@ def learner_styles(results: Results) -> list[dict[str, Any]]:
     ]
 
 
-def _cell(interval: Interval) -> Cell:
+def _cell(interval: Interval) -> TableCell:
     """A value with its interval, and the number by which a column is sorted."""
     if not isfinite(interval.value):
         return {"text": "", "span": "", "value": "", "why": interval.reason}
@@ -78,11 +78,11 @@ def _failed(results: Results, summary: Summary, problem: str, horizon: int) -> l
     ]  # fmt: skip
 
 
-def _nothing() -> Cell:
+def _nothing() -> TableCell:
     return {"text": "", "span": "", "value": "", "why": ""}
 
 
-def _exponent(interval: Interval) -> Cell:
+def _exponent(interval: Interval) -> TableCell:
     bounds = f"{exponent(interval.lower)} to {exponent(interval.upper)}" if interval.known else ""
     text = exponent(interval.value).replace("-", "−")
     return _cell(interval) | {"text": text, "span": bounds.replace("-", "−")}
@@ -132,7 +132,7 @@ def overview(results: Results, summary: Summary, horizon: int) -> list[dict[str,
 def _overview_cell(
     results: Results, summary: Summary, place: tuple[str, str, int],
     best: dict[str, str], tied: set[tuple[str, str]],
-) -> Cell:  # fmt: skip
+) -> TableCell:  # fmt: skip
     problem, learner, horizon = place
     entry = summary.entry(problem, learner, horizon)
     if entry is None or entry.rank is None:

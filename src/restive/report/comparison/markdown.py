@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from restive.report.comparison import facts as facts
-from restive.report.comparison import words as words
+from restive.report.comparison import facts, words
 from restive.report.drawing.picture import printable
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from restive.experiments.bands import Bands
-from restive.report.comparison import facts as facts
-from restive.report.comparison import words as words
+from restive.report.comparison import facts, words
 from restive.report.comparison.curves import LEAST, page_curves, points_allowed
 from restive.report.drawing import palette
 from restive.report.drawing.chain import chain_picture

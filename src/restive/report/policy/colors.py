@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.report.drawing.picture import LONGEST_NAME, printable
-from restive.report.policy.data import EITHER
+from restive.report.policy.maps import EITHER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -30,18 +30,18 @@ def policy_figure(plan: Plan, path: str | os.PathLike[str]) -> None:
 
 
 def _draw(plan: Plan, figure: Figure) -> None:
-    from restive.report.policy import data as data
+    from restive.report.policy import maps
     from restive.report.policy.panels import draw_maps, draw_strips
-    from restive.report.policy.play import play
+    from restive.report.policy.play import simulated_play
     from restive.report.policy.summary import draw_summary
 
-    bandit, seen = plan.bandit, play(plan)
+    bandit, seen = plan.bandit, simulated_play(plan)
     if bandit.n_arms == 2:
-        note = draw_strips(figure, bandit, data.strips(plan, seen))
+        note = draw_strips(figure, bandit, maps.strips(plan, seen))
     elif bandit.n_arms == 3:
-        note = draw_maps(figure, bandit, data.age_maps(plan, seen))
+        note = draw_maps(figure, bandit, maps.age_maps(plan, seen))
     else:
-        note = draw_summary(figure, bandit, seen, data.returns(plan, seen))
+        note = draw_summary(figure, bandit, seen, maps.returns(plan, seen))
     figure.suptitle(_title(plan), fontsize=12.5)
     figure.supxlabel(note, fontsize=8.5, color="#555555")
 

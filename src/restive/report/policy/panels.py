@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.report.drawing.picture import INK
-from restive.report.policy import colors as colors
-from restive.report.policy.data import EITHER, FINE, AgeMap, Strips, runs
+from restive.report.policy import colors
+from restive.report.policy.maps import EITHER, FINE, AgeMap, Strips, runs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

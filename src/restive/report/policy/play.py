@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from restive.planning import Plan
 
-__all__ = ["Play", "play"]
+__all__ = ["Play", "simulated_play"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,7 +43,7 @@ class Play:
         return np.take_along_axis(values, self.pulls[..., None], axis=-1)[..., 0]
 
 
-def play(
+def simulated_play(
     plan: Plan, steps: int = STEPS, paths: int = PATHS, warm_up: int = WARM_UP, rng: int = 0
 ) -> Play:
     """Follow the plan from the bandit's initial laws; the first ``warm_up`` steps are dropped."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from restive.report.drawing.picture import INK
-from restive.report.policy import colors as colors
-from restive.report.policy.data import Returns
+from restive.report.policy import colors
+from restive.report.policy.maps import Returns
 from restive.report.policy.play import Play
 
 if TYPE_CHECKING:

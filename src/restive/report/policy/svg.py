@@ -1,4 +1,4 @@
-"""What the best policy does, drawn small for a page; ``policy_data`` says what to draw."""
+"""What the best policy does, drawn small for a page; ``maps`` says what to draw."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from restive.report.drawing.svg import label, picture
-from restive.report.policy import data as data
+from restive.report.policy import maps
 from restive.report.policy.colors import arm_label, state_label
-from restive.report.policy.play import Play, play
+from restive.report.policy.play import Play, simulated_play
 
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
@@ -45,7 +45,7 @@ class _Scale:
 
     def _place(self, value: float) -> float:
         low, high = float(self.ages[0]) - 0.5, float(self.ages[-1]) + 0.5
-        if self.ages[-1] <= data.FINE:
+        if self.ages[-1] <= maps.FINE:
             return (value - low) / (high - low)
         return log(value / low) / log(high / low)
 
@@ -62,7 +62,7 @@ class _Scale:
 
 def policy_picture(plan: Plan) -> tuple[list[Markup], str]:
     """Pictures of the policy of a plan, and a sentence that says how to read them."""
-    seen = play(plan, STEPS, warm_up=WARM_UP)
+    seen = simulated_play(plan, STEPS, warm_up=WARM_UP)
     if plan.bandit.n_arms == 2:
         return _strips(plan, seen)
     if plan.bandit.n_arms == 3:
@@ -71,7 +71,7 @@ def policy_picture(plan: Plan) -> tuple[list[Markup], str]:
 
 
 def _strips(plan: Plan, seen: Play) -> tuple[list[Markup], str]:
-    panels = data.strips(plan, seen, MAX_ROWS)
+    panels = maps.strips(plan, seen, MAX_ROWS)
     note = (
         "Each row is what was seen last of the first and of the second arm; the colour says which "
         "arm to pull as the older sight grows older. Dots: where the policy spends its time."
@@ -79,7 +79,7 @@ def _strips(plan: Plan, seen: Play) -> tuple[list[Markup], str]:
     return [_strip(plan.bandit, panel) for panel in panels], note
 
 
-def _strip(bandit: Bandit, panel: data.Strips) -> Markup:
+def _strip(bandit: Bandit, panel: maps.Strips) -> Markup:
     scale, rows = _Scale(panel.ages, STRIP), len(panel.pairs)
     names = [arm_label(bandit, arm) for arm in (panel.last, panel.rested)]
     parts: list[str] = [label(0, -10, f"{names[0]} pulled last", "head", "start")]
@@ -100,16 +100,16 @@ def _pair_words(bandit: Bandit, pair: list[int]) -> str:
     return ", ".join(word for word in seen if word)
 
 
-def _stretches(bandit: Bandit, panel: data.Strips, scale: _Scale, row: int) -> list[str]:
+def _stretches(bandit: Bandit, panel: maps.Strips, scale: _Scale, row: int) -> list[str]:
     """One bar for each stretch of ages with the same pull, and the arm's name in it."""
     parts = []
-    for action, first, past in data.runs(panel.actions[row], panel.ages):
+    for action, first, past in maps.runs(panel.actions[row], panel.ages):
         left, right = scale.edge(first), scale.edge(past)
         parts.append(
             f'<rect x="{left:.1f}" y="{row * ROW + 1:.1f}" width="{right - left:.1f}" '
             f'height="{ROW - 2}" class="{_kind(action)}"/>'
         )
-        name = "either" if action == data.EITHER else arm_label(bandit, action, 12)
+        name = "either" if action == maps.EITHER else arm_label(bandit, action, 12)
         age = str(panel.ages[first])
         options = [name, ""] if first == 0 else [f"from {age}: {name}", f"from {age}", age, ""]
         text = next(t for t in options if LETTER * len(t) + 8 <= right - left or not t)
@@ -119,10 +119,10 @@ def _stretches(bandit: Bandit, panel: data.Strips, scale: _Scale, row: int) -> l
 
 
 def _kind(action: int) -> str:
-    return "either" if action == data.EITHER else f"pull pull{action}"
+    return "either" if action == maps.EITHER else f"pull pull{action}"
 
 
-def _dots(panel: data.Strips, scale: _Scale) -> list[str]:
+def _dots(panel: maps.Strips, scale: _Scale) -> list[str]:
     parts = []
     for r, k in np.argwhere(panel.visits >= RARE).tolist():
         size = 1 + 3.2 * sqrt(float(panel.visits[r, k]))
@@ -134,17 +134,17 @@ def _dots(panel: data.Strips, scale: _Scale) -> list[str]:
 
 
 def _maps(plan: Plan, seen: Play) -> tuple[list[Markup], str]:
-    maps = data.age_maps(plan, seen, MAX_MAPS)
-    covered = sum(part.share for part in maps)
+    parts = maps.age_maps(plan, seen, MAX_MAPS)
+    covered = sum(part.share for part in parts)
     note = (
         "Each square is one situation: the arm just pulled and what was seen last of every arm. "
         "Its axes are the steps since the other two arms were seen, and the colour says which arm "
         f"to pull. Dots: where the policy spends its time; these squares hold {covered:.0%} of it."
     )
-    return [_map(plan.bandit, part) for part in maps], note
+    return [_map(plan.bandit, part) for part in parts], note
 
 
-def _map(bandit: Bandit, part: data.AgeMap) -> Markup:
+def _map(bandit: Bandit, part: maps.AgeMap) -> Markup:
     scales = [_Scale(ages, MAP) for ages in part.ages]
     parts: list[str] = [f'<rect width="{MAP}" height="{MAP}" class="never"/>']
     parts += _regions(part, scales)
@@ -170,29 +170,29 @@ def _sight(bandit: Bandit, arm: int, state: int) -> str:
     return arm_label(bandit, arm, 10) + (f" ({seen})" if seen else "")
 
 
-def _regions(part: data.AgeMap, scales: list[_Scale]) -> list[str]:
+def _regions(part: maps.AgeMap, scales: list[_Scale]) -> list[str]:
     """One path for each arm: along every row, stretches of the same pull."""
-    shown = np.where(np.isnan(part.gaps), data.EITHER - 1, part.actions)
+    shown = np.where(np.isnan(part.gaps), maps.EITHER - 1, part.actions)
     paths: dict[int, list[str]] = {}
     for k in range(shown.shape[1]):
         top, low = MAP - scales[1].edge(k + 1), MAP - scales[1].edge(k)
-        for action, first, past in data.runs(shown[:, k], part.ages[0]):
+        for action, first, past in maps.runs(shown[:, k], part.ages[0]):
             left, right = scales[0].edge(first), scales[0].edge(past)
             step = f"M{left:.1f} {top:.1f}H{right:.1f}V{low:.1f}H{left:.1f}z"
             paths.setdefault(action, []).append(step)
     return [
         f'<path d="{"".join(steps)}" class="{_kind(action)}"/>'
         for action, steps in sorted(paths.items())
-        if action >= data.EITHER
+        if action >= maps.EITHER
     ]
 
 
-def _region_names(bandit: Bandit, part: data.AgeMap, scales: list[_Scale]) -> list[str]:
+def _region_names(bandit: Bandit, part: maps.AgeMap, scales: list[_Scale]) -> list[str]:
     """The arm's name in its widest stretch, of several in the one nearest to the middle."""
     widest: dict[int, tuple[float, float, float, float]] = {}
     for k in range(part.actions.shape[1]):
         y = MAP - scales[1].middle(k)
-        for action, first, past in data.runs(part.actions[:, k], part.ages[0]):
+        for action, first, past in maps.runs(part.actions[:, k], part.ages[0]):
             left, right = scales[0].edge(first), scales[0].edge(past)
             candidate = (round(right - left, 3), -abs(y - MAP / 2), (left + right) / 2, y)
             widest[action] = max(widest.get(action, candidate), candidate)
@@ -206,7 +206,7 @@ def _region_names(bandit: Bandit, part: data.AgeMap, scales: list[_Scale]) -> li
 
 def _followers(plan: Plan, seen: Play) -> tuple[list[Markup], str]:
     """Any number of arms: after each sight, how often each arm is pulled next."""
-    bandit, after = plan.bandit, data.returns(plan, seen, MAX_SIGHTS)
+    bandit, after = plan.bandit, maps.returns(plan, seen, MAX_SIGHTS)
     columns = min(bandit.n_arms, MAX_ARMS)
     width, parts = 46.0, list[str]()
     rows = list(zip(after.arms.tolist(), after.states.tolist(), strict=True))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from restive.report.policy.data import EITHER, Strips, returns, runs, strips
-from restive.report.policy.play import Play, play
+from restive.report.policy.maps import EITHER, Strips, returns, runs, strips
+from restive.report.policy.play import Play, simulated_play
 
 if TYPE_CHECKING:
     from restive.planning import Plan
@@ -29,7 +29,7 @@ class Situation:
 
 def situations(plan: Plan, most: int = 12) -> list[Situation]:
     """The most frequent situations under the plan, the most frequent first."""
-    seen = play(plan, STEPS, PATHS, WARM_UP)
+    seen = simulated_play(plan, STEPS, PATHS, WARM_UP)
     if plan.bandit.n_arms == 2:
         every = [s for strip in strips(plan, seen) for s in _of_strip(plan, strip)]
     else:

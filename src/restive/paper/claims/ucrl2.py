@@ -16,10 +16,10 @@ from restive.learners.paper.rules import Optimism
 from restive.mdp.solver import solve
 from restive.mdp.structured import StructuredMDP
 from restive.paper import criteria
-from restive.paper.cases import small_mdp
 from restive.paper.claim import Claim, Finding, Measurement, Scale, Verdict, judged
 from restive.paper.claims.colored import pairs_of
 from restive.paper.estimates import interval
+from restive.paper.random_problems import small_mdp
 from restive.simulation import StructuredWorld
 
 __all__ = ["CLAIMS", "PlainUCRL2"]

@@ -16,7 +16,7 @@ from restive.paper.estimates import Curve
 from restive.planning import plan
 from restive.problems import example1, lower_bound
 
-__all__ = ["SETTINGS", "Setting", "gap_curve", "hard_regrets", "setting_curve", "told_regrets"]
+__all__ = ["SETTINGS", "Setting", "gap_curve", "hard_regrets", "informed_regrets", "setting_curve"]
 
 Floats = NDArray[np.float64]
 
@@ -77,7 +77,7 @@ def hard_regrets(
     return regrets
 
 
-def told_regrets(horizon: int, cells: Sequence[tuple[int, int]], seed: int) -> list[float]:
+def informed_regrets(horizon: int, cells: Sequence[tuple[int, int]], seed: int) -> list[float]:
     """The same for a learner that is told everything but the good arms.
 
     In each phase Thompson sampling over K Bernoulli arms, with horizon / m steps.
