@@ -15,7 +15,14 @@ from restive.paper.regret_runs import SETTINGS, hard_regrets, setting_curve
 from restive.theory import lower_bound as theorem_3
 from verification import Finding, Settings, judge
 
-__all__ = ["check_extensions", "check_lower_bound", "check_slope", "interval", "log_slope", "spread"]
+__all__ = [
+    "check_extensions",
+    "check_lower_bound",
+    "check_slope",
+    "interval",
+    "log_slope",
+    "spread",
+]
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
