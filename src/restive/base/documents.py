@@ -1,4 +1,4 @@
-"""JSON that is the same for equal values, and a reader that every damaged file fails alike."""
+"""JSON that is the same for equal values, and one error for every damaged file."""
 
 from __future__ import annotations
 

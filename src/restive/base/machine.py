@@ -9,7 +9,7 @@ from functools import lru_cache
 
 __all__ = ["memory_allowed", "share_out", "thread_count"]
 
-THREADS_FROM_PAIRS = 2_000_000  # smaller work is over before threads have woken up
+THREADS_FROM_PAIRS = 2_000_000  # below, threads cost more than they save
 
 
 def share_out(pairs: int, work: Callable[..., None], *arguments: object) -> None:

@@ -26,7 +26,7 @@ class Parameter:
     """One parameter: its kind, its default and the values it may take.
 
     The kinds "floats" and "ints" take one number or several, a "seed" is a whole number as text
-    and whatever NumPy makes a generator of in a program. ``low`` and ``high`` are admissible
+    or, in a program, anything NumPy makes a generator of. ``low`` and ``high`` are admissible
     themselves unless ``above`` and ``below`` say otherwise. A default of None makes it optional.
 
     >>> Parameter("stay", "float", 0.0, "probability of staying", 0, 1, below=True).range

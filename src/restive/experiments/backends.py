@@ -94,7 +94,7 @@ def _local(work: Work, address: str, workers: int | None, jobs: int) -> Iterator
         try:
             yield Pool(count, partial(_joblib, work))
         except BaseException:
-            _kill_local_workers()  # they would go on with cells that nobody waits for
+            _kill_local_workers()  # they would continue with cells that are no longer needed
             raise
 
 

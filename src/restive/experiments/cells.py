@@ -1,4 +1,4 @@
-"""One cell: a learner's run on a problem. Whatever process runs it, its result is the same."""
+"""One cell: a learner's run on a problem, with the same result in any process."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def _seeds(seed: int, *words: str | int) -> np.random.SeedSequence:
 
 @lru_cache(maxsize=8)
 def yardstick(bandit: Bandit) -> Plan | Refusal:
-    """A plan for rho*, as fine as PATIENCE and MEMORY allow by forecast, whatever the machine."""
+    """A plan for rho*, as fine as PATIENCE and MEMORY allow by forecast, on any machine."""
     return plan_within(bandit, PATIENCE, memory=MEMORY, compiled=True)
 
 

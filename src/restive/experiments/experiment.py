@@ -26,6 +26,7 @@ LONGEST = 10**12  # steps
 MOST_RUNS = 10**6
 
 Count = SupportsIndex | float
+Learners = str | Participant | Iterable[str | Participant | Mapping[str, Any]]
 
 
 @dataclass(frozen=True, init=False)
@@ -34,7 +35,7 @@ class Experiment:
 
     problems: bandits by name; or bandits, paths of problem files, names of the gallery and of
     suites, one or several.
-    learners: names, or Entrants with options and labels of their own.
+    learners: names, or Participants with options and labels of their own.
     Run r of a problem and horizon shows every learner the same world. Every number follows from
     the seed and from the names in its own cell, so that adding a problem, a learner, a horizon or
     runs changes none that is there.
@@ -55,9 +56,7 @@ class Experiment:
     def __init__(
         self,
         problems: Problems | Sequence[NamedProblem],
-        learners: str
-        | Participant
-        | Iterable[str | Participant | Mapping[str, Any]] = DEFAULT_LEARNERS,
+        learners: Learners = DEFAULT_LEARNERS,
         horizons: Count | str | Iterable[Count | str] = 100_000,
         runs: Count = 20,
         seed: Count = 0,
@@ -103,7 +102,7 @@ class Experiment:
         """Run what is not there yet, keep it in ``directory``, and return the results.
 
         workers: processes to use; all cores if None. backend: "local", "dask" or "ray", with the
-        cluster's address. An interrupt loses the cells under way; the same call goes on.
+        cluster's address. An interrupt loses the cells under way; the same call continues.
         """
         from restive.experiments.running import run_experiment
 
@@ -113,9 +112,7 @@ class Experiment:
 def compare(
     problems: Problems,
     directory: str | Path,
-    learners: str
-    | Participant
-    | Iterable[str | Participant | Mapping[str, Any]] = DEFAULT_LEARNERS,
+    learners: Learners = DEFAULT_LEARNERS,
     horizons: Count | str | Iterable[Count | str] = 100_000,
     runs: Count = 20,
     seed: Count = 0,
@@ -171,7 +168,7 @@ def read_steps(value: Any) -> Any:
         number = Decimal(value.strip())
     except InvalidOperation:
         return value
-    # the size is looked at first: 1e999999999 would fill the memory as an integer
+    # check the size first: 1e999999999 would fill the memory as an integer
     within = number.is_finite() and -LONGEST <= number <= LONGEST
     return int(number) if within and number == int(number) else value
 

@@ -106,7 +106,7 @@ class Participant:
             maker = self.maker
             if maker is None:
                 maker = user_modules.find(self.name, self.folders)
-        except Exception as error:  # whatever the module does when it is imported
+        except Exception as error:  # importing a user's module may raise anything
             words = f"{type(error).__name__}: {error}".splitlines()[0][:200]
             return [Fault("name", f"cannot be imported: {words}", self.name, remedy)]
         if not user_modules.can_make(maker):

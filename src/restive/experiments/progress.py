@@ -1,4 +1,4 @@
-"""How an experiment gets on: what it took so far, and about how long it will still take."""
+"""Progress of an experiment: the time it took so far, and an estimate of the time left."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Watcher:
         """How many runs there were already, of how many."""
 
     def finished(self, done: int, total: int, seconds_left: float | None) -> None:
-        """One more is kept; the time left is None as long as nobody can know."""
+        """One more is kept; the time left is None while it cannot be estimated."""
 
     def failed(self, learner: str, problem: str, horizon: int, run: int, error: str) -> None:
         """A learner raised an exception; told once for all runs in which it is the same."""
@@ -54,7 +54,7 @@ class Pace:
         return spent / count if count else None
 
     def left(self, workers: int) -> float | None:
-        """Seconds that the missing cells take all workers together; None if nobody can know."""
+        """Seconds that the missing cells take all workers together; None if unknown."""
         known = {place: s / n for place, (s, n) in self._spent.items() if place[2]}
         if not known:
             return None

@@ -48,7 +48,7 @@ class Curves:
 class Failure:
     """Runs of one learner on one problem with one horizon, some of which raised an exception.
 
-    They are not among the results' curves, so that nobody takes those that went well for all.
+    They are not among the results' curves, so that runs that went well do not pass for all.
     """
 
     failed: tuple[int, ...]  # numbers of the runs that failed, from 0

@@ -68,7 +68,7 @@ def _warn(results: Results, log: Path) -> None:
 
 
 def _missing(store: Store, watcher: Watcher) -> dict[Cell, Job]:
-    """Jobs that are still to be done; damaged and outdated files are among them, and told of."""
+    """Jobs that are still to be done; damaged and outdated files are among them, with a notice."""
     missing: dict[Cell, Job] = {}
     outdated: Counter[str] = Counter()
     reused = 0

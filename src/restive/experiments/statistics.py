@@ -37,7 +37,7 @@ Ints = NDArray[np.int64]
 LEVEL = 0.95
 MIN_RUNS = 6  # with fewer, even the whole range misses the median too often
 RESAMPLES = 2000
-LEAST_ERROR = 0.2  # of the runs' standard error; a resample without the odd run out has almost none
+LEAST_ERROR = 0.2  # of the runs' standard error; a resample without the outlier has almost none
 WINDOW = 100.0  # slopes are taken from T / WINDOW to T
 UNKNOWN = "the regret is not known"
 

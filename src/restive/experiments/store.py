@@ -87,7 +87,7 @@ class Store:
         self.log("failed", cell=list(outcome.cell), error=error, traceback=outcome.error)
 
     def log(self, event: str, **facts: Any) -> None:
-        """Append a line to the log, after whatever a killed process left of its last one."""
+        """Append a line to the log, even after a line that a killed process left unfinished."""
         entry = {"event": event, "at": datetime.now(UTC).isoformat(timespec="seconds"), **facts}
         with writing(self.directory.log), open(self.directory.log, "ab+") as stream:
             if stream.tell() and not _ends_line(stream):

@@ -42,7 +42,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 Measure = Literal["gap_regret", "regret", "weak_regret"]
 MEASURES: tuple[Measure, ...] = ("gap_regret", "regret", "weak_regret")
-# names of learners that are told the truth: shown, but never the best, whatever their labels
+# names of learners that are told the truth: shown, but never the best, under any label
 LEAST_POINTS = 10  # in time, for a growth exponent
 
 

@@ -39,7 +39,7 @@ def write_statistics(results: Results, directory: Directory) -> Statistics:
 
 
 def read_statistics(results: Results, root: Path) -> Statistics:
-    """What ``write_statistics`` left of these results, or the same computed anew.
+    """What ``write_statistics`` kept of these results, or the same computed again.
 
     A comparison that was stopped, or whose files were touched, has none that count.
     """

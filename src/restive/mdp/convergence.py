@@ -28,7 +28,7 @@ Patience = Callable[[int, float], bool]  # the same; whether to go on
 
 CHECK_EVERY = 10  # sweeps between two looks at the bounds
 
-CHEAP_PAIRS = 5_000_000  # backups that are over in the blink of an eye
+CHEAP_PAIRS = 5_000_000  # backups that take a few milliseconds
 SLOW_FROM_SWEEPS = 100  # leave plain sweeps alone where they need no more than this
 ATTEMPTS = 2
 PASSES = 200
@@ -41,7 +41,7 @@ class Iteration(Protocol):
 
     @property
     def values(self) -> Floats:
-        """h as it is now, in the structure's own order."""
+        """The current h, in the structure's own order."""
 
     def sweep(self, gain: Floats, count: int) -> tuple[Floats, Floats]:
         """``count`` damped sweeps; min and max of T h - h per part for the h before the last."""
@@ -49,7 +49,7 @@ class Iteration(Protocol):
 
 @dataclass(frozen=True)
 class Stop:
-    """When sweeps end: the bounds are narrow, so many sweeps are made, or the time is over."""
+    """When sweeps end: the bounds are narrow, the sweeps are used up, or the time is."""
 
     tolerance: float
     max_sweeps: int

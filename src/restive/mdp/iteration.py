@@ -49,7 +49,7 @@ class BanditIteration:
         self.in_place = all(m == 1 for m in structure.periods)
         self.damping = DAMPING if self.in_place else PERIODIC_DAMPING
         self._spare = self.values if self.in_place else aligned_zeros(len(self.values))
-        self.expired: Callable[[], bool] = lambda: False  # looked at between sweeps
+        self.expired: Callable[[], bool] = lambda: False  # checked between sweeps
 
     @property
     def can_propagate(self) -> bool:

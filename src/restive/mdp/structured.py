@@ -101,7 +101,7 @@ class StructuredMDP:
         """Refuse a pair two of whose outcomes lead to the same state: it would be learned wrongly.
 
         Whoever learns sees states, so it could not tell which of them happened. Planning takes such
-        pairs. supports: (C,) outcomes of each color; later entries are not looked at.
+        pairs. supports: (C,) outcomes of each color; later entries are ignored.
         """
         outcome = np.arange(self.max_support)
         none = -1 - outcome  # no two of these are the same

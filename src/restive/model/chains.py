@@ -1,7 +1,7 @@
 """Facts about one finite Markov chain, given by its transition matrix.
 
 Every function takes a square array ``transitions`` of shape (S, S) whose rows sum to one. The
-off-diagonal entries are taken at their word and the diagonal, unless it is 0, is whatever is left
+off-diagonal entries are taken as exact and the diagonal, unless it is 0, is what remains
 of the row, so nearly reducible chains, where 1 - p rounds to 1, lose no accuracy.
 """
 

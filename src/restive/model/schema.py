@@ -158,7 +158,7 @@ def _known_keys(key: str, nested: bool) -> str:
 def _arm(entry: dict[str, Any], broken: list[Steps]) -> tuple[Arm | None, list[Fault]]:
     """The arm, or the faults of the file's ``entry`` beside those of the places ``broken``.
 
-    What is missing or broken is stood in for, so that the rest is still checked.
+    Stand-ins replace what is missing or broken, so that the rest is still checked.
     """
     candidates = [entry.get(key) for key in ("transitions", "rewards", "states")]
     sizes = [len(rows) for rows in candidates if isinstance(rows, list) and rows]
@@ -227,7 +227,7 @@ def _at(entry: dict[str, Any], path: str) -> Any:
 
 
 def shared_names(entries: list[Any]) -> list[Fault]:
-    """Arms that would be called alike, counting the "arm 2" of an arm without a name."""
+    """Arms that share a name, counting the "arm 2" of an arm without a name."""
     names = [entry.get("name") if isinstance(entry, dict) else None for entry in entries]
     called = {f"arm {j + 1}": j for j, name in enumerate(names) if not name}
     faults = []

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.learners.episodes import EpisodicLearner
 from restive.learners.paper.colored_ucrl2 import ColoredUCRL2
 from restive.learners.paper.inputs import Inputs
 from restive.learners.paper.restless import RestlessLearner, RuleMaker
@@ -117,12 +119,8 @@ def _promise(planner: ValuePlanner) -> tuple[Parameters, float]:
     return planner.parameters, planner.gain[1]
 
 
-class AuditedPublished(RestlessLearner):
-    """Algorithm 2 whose sets of eqs (2) and (3) are compared with the truth."""
-
-    def __init__(self, inputs: Inputs, rule: RuleMaker, bandit: Bandit, gain: float) -> None:
-        super().__init__(inputs, rule)
-        self.bandit, self.audit = bandit, _Audit(gain)
+class _Compared(EpisodicLearner):
+    """Compares its sets with the truth at the start of every episode."""
 
     def _begin(self) -> None:
         super()._begin()
@@ -131,6 +129,17 @@ class AuditedPublished(RestlessLearner):
     def finish(self) -> None:
         """The same at the end of the run, which starts no episode."""
         self._compare(self.rule.parameters(self.evidence, self.rng), None)
+
+    @abstractmethod
+    def _compare(self, model: Parameters, promised: float | None) -> None: ...
+
+
+class AuditedPublished(_Compared, RestlessLearner):
+    """Algorithm 2 whose sets of eqs (2) and (3) are compared with the truth."""
+
+    def __init__(self, inputs: Inputs, rule: RuleMaker, bandit: Bandit, gain: float) -> None:
+        super().__init__(inputs, rule)
+        self.bandit, self.audit = bandit, _Audit(gain)
 
     def _compare(self, model: Parameters, promised: float | None) -> None:
         worst = 0.0
@@ -147,20 +156,12 @@ class AuditedPublished(RestlessLearner):
         self.audit.note(worst, promised)
 
 
-class AuditedMDP(ColoredUCRL2):
+class AuditedMDP(_Compared, ColoredUCRL2):
     """Colored UCRL2 on an eps-structured MDP, every pair compared with its color's set."""
 
     def __init__(self, world: StructuredWorld, **options: Any) -> None:
         self.world, self.audit = world, _Audit(world.gain())
         super().__init__(world.mdp, epsilon=world.epsilon, **options)
-
-    def _begin(self) -> None:
-        super()._begin()
-        self._compare(*_promise(self.planner))
-
-    def finish(self) -> None:
-        """The same at the end of the run, which starts no episode."""
-        self._compare(self.rule.parameters(self.evidence, self.rng), None)
 
     def _compare(self, model: Parameters, promised: float | None) -> None:
         colors = self.mdp.colors

@@ -1,4 +1,4 @@
-"""What a claim of the paper is, how it is measured, and what comes out of it."""
+"""What a claim of the paper is, how it is measured, and how it is judged."""
 
 from __future__ import annotations
 

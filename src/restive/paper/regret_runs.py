@@ -68,7 +68,7 @@ def setting_curve(name: str, horizon: int, seed: int) -> Curve:
 def hard_regrets(
     name: str, horizon: int, cells: Sequence[tuple[int, int]], seed: int
 ) -> list[float]:
-    """Gap regret on each (K, m) of Theorem 3's family, good arms drawn anew for every seed."""
+    """Gap regret on each (K, m) of Theorem 3's family, with new good arms for every seed."""
     regrets = []
     for k, m in cells:
         own = 10_000 * seed + 100 * k + m  # every cell draws for itself

@@ -33,7 +33,7 @@ HEADS = ("claim", "place", "what it says", "what was run", "number", "criterion"
 def facts(
     outcomes: Sequence[Judgement], *, version: str, quick: bool, interrupted: bool, only: str = ""
 ) -> dict[str, Any]:
-    """The whole run for JSON; the same bytes for the same version, whatever the workers.
+    """The whole run for JSON; the same bytes for the same version and any number of workers.
 
     only: the claims that were asked for, as they were given; all of them if empty.
     """

@@ -1,4 +1,4 @@
-"""Run claims: independent cells on several workers, results the same whatever their number."""
+"""Run claims: independent cells on any number of workers, with the same results."""
 
 from __future__ import annotations
 

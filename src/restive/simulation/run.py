@@ -1,4 +1,4 @@
-"""Play a learner in a world, and what comes out of it."""
+"""Play a learner in a world, and the run that results."""
 
 from __future__ import annotations
 

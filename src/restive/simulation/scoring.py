@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 POINTS = 200
 EARLY = 2  # pulls before there is an information state: of two arms one has rested by then
-TABLE_BYTES = 1 << 28  # gaps are kept in a table up to this size and worked out anew beyond it
+TABLE_BYTES = 1 << 28  # gaps are kept in a table up to this size and recomputed beyond it
 
 
 def marks(horizon: int, points: int = POINTS) -> Ints:

@@ -1,4 +1,4 @@
-"""Worlds: paths of a bandit's arms, which go on whatever is pulled."""
+"""Worlds: paths of a bandit's arms, which do not depend on the pulls."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Seed = int | np.random.SeedSequence | np.random.Generator | None
 
 ENDLESS = 1 << 62
 BLOCK = 1 << 16  # steps held in memory at a time
-WALK_BLOCK = 1 << 8  # the same for somebody who walks step by step
+WALK_BLOCK = 1 << 8  # the same for a walk step by step
 AHEAD_FROM = 1 << 14  # steps of a block from which on another thread draws the next one
 
 
@@ -75,7 +75,7 @@ class BanditWorld:
         yield from _drawn_ahead(draw, begins) if ahead else map(draw, begins)
 
     def walk(self) -> PathWalk:
-        """The path from its first step on, for somebody who pulls arms step by step."""
+        """The path from its first step on, to pull arms step by step."""
         return PathWalk(self.bandit.n_arms, self.stream(ENDLESS, WALK_BLOCK))
 
     def record(self, horizon: int) -> RecordedWorld:

@@ -45,10 +45,10 @@ def doubling_bound(bound: Callable[[int, float], float], horizon: float, delta: 
 
 
 def first_meaningful_horizon(bound: Callable[[int], float], largest: int = 2**1000) -> int | None:
-    """Smallest T from which on bound(T) < T, the regret nobody can exceed; None beyond largest.
+    """Smallest T from which on bound(T) < T, which no regret can exceed; None beyond largest.
 
     bound(T)/T may jump up right after powers of two, as the caps do after powers of four, and must
-    fall in between. Both sides of every jump are looked at, so a dip that does not last is not
+    fall in between. Both sides of every jump are checked, so a dip that does not last is not
     mistaken for the answer.
 
     >>> first_meaningful_horizon(lambda T: 10 * T**0.5)

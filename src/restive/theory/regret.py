@@ -41,7 +41,7 @@ class RegretTerms:
     failure: float  # sqrt(T): episodes in which the confidence sets miss the truth
     martingale: float  # D sqrt(5/2 T log(8T/delta)): transitions around their laws
     episodes: float  # D times the number of episodes: a new policy starts anywhere
-    aggregation: float  # eps (D + 2) T: pairs of one color are only eps-alike
+    aggregation: float  # eps (D + 2) T: pairs of one color agree only up to eps
     estimation: float  # 3 (sqrt(2)+1) D sqrt(14 B C T log(2 C B T/delta)): widths of the sets
 
     @property

@@ -184,7 +184,7 @@ def _by_player(results: Sequence[Any]) -> dict[str, tuple[int, Any]]:
 
 
 def judge_floor(scale: Scale, results: Sequence[Any]) -> Finding:
-    """Nobody stays below the theorem's constant; the worst case is among the drawn good arms."""
+    """No learner stays below the theorem's constant; the worst case is among the draws."""
     shown, holds, values = [], True, {}
     for player, (horizon, lost) in _by_player(results).items():
         roots = np.array([np.sqrt(k * m * horizon) for k, m in FAMILY])

@@ -102,7 +102,7 @@ def suite_files(name: str) -> dict[str, str]:
         path = HOME / folder_name(name) / problem.file
         data = path.read_bytes()
         if sha256(data).hexdigest() != problem.sha256:
-            remedy = "Install restive anew: a suite must not change."
+            remedy = "Reinstall restive: a suite must not change."
             message = "not the file that the suite was made with"
             raise ProblemError([Fault(str(path), message, "another hash", remedy)])
         texts[problem.file] = data.decode("utf-8")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["experiment_page"]
 
-TOLERANCES = (1e-5, 1e-3)  # of plans that are only looked at
+TOLERANCES = (1e-5, 1e-3)  # of plans that are only drawn
 PATIENCE = 5.0  # seconds that planning for one picture may take, as forecast
 MAX_SITUATIONS = 6
 LIMIT = 960_000  # letters of the page; the times take some more

@@ -147,7 +147,7 @@ def _order(results: Results, summary: Summary, horizon: int) -> list[str]:
 
 
 def _rivals(summary: Summary, problem: str, horizon: int) -> list[Entry]:
-    """Those that may win: yardsticks only where nobody else played."""
+    """Those that may win: yardsticks only where no other learner played."""
     entries = [e for e in summary.ranking(problem, horizon) if e.rank is not None]
     return [e for e in entries if e.learner not in summary.yardsticks] or entries
 

@@ -93,9 +93,7 @@ def _node(place: Point, name: str, reward: float, box: Box) -> list[str]:
     return [circle, words]
 
 
-def _arrow(
-    start: Point, end: Point, chance: float, both: bool, size: int, box: Box
-) -> list[str]:  # fmt: skip
+def _arrow(start: Point, end: Point, chance: float, both: bool, size: int, box: Box) -> list[str]:
     """A curve to the left of the straight line, so that the way back has room on its right."""
     dx, dy = end[0] - start[0], end[1] - start[1]
     length = hypot(dx, dy)

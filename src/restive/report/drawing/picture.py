@@ -1,6 +1,6 @@
 """Pictures in files: the one way in which matplotlib draws for restive.
 
-The same drawing gives the same bytes: settings are our own whatever the user's are, and files carry
+The same drawing gives the same bytes: the settings are our own, never the user's, and files carry
 neither dates nor random names.
 """
 
@@ -70,7 +70,7 @@ def pictures(
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(), warnings.catch_warnings():
-        matplotlib.rcdefaults()  # whatever the user's own settings are
+        matplotlib.rcdefaults()  # not the user's own settings
         matplotlib.rcParams.update(SETTINGS)
         matplotlib.rcParams["font.family"] = _families()
         matplotlib.rcParams.update(settings or {})
