@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 import restive
 from malformed_cases import CASES, FOLDER
 from restive import problems
+from restive.base.words import duration_text, outward, size_text
 from restive.cli import app, screen
 from restive.model import files
 
@@ -83,8 +84,8 @@ def test_help_loads_nothing_heavy():
     code = (
         "import sys; from restive.cli import app\n"
         "try:\n    app(['--help'])\nexcept SystemExit:\n    pass\n"
-        "print([name for name in ('numba', 'scipy', 'pydantic', 'matplotlib', 'rich.console') "
-        "if name in sys.modules])"
+        "heavy = {'numpy', 'numba', 'scipy', 'pydantic', 'matplotlib', 'rich.console'}\n"
+        "print(sorted(heavy & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
@@ -427,14 +428,15 @@ def test_too_many_arms_to_list_are_refused_before_planning(tmp_path, monkeypatch
 @pytest.mark.parametrize("words", [("plan", "--figure"), ("learn", "--horizon", "10", "--figure")])
 def test_a_folder_that_takes_no_files_is_found_before_the_work(example, words, monkeypatch):
     """As /proc, where even root can make none."""
-    monkeypatch.setattr("restive.cli._read", lambda _: pytest.fail("went to work"))
-    monkeypatch.setattr("restive.cli.learn._read", lambda _: pytest.fail("went to work"))
+    for command in ("plan", "learn"):
+        place = f"restive.cli.commands.{command}.read_problem"
+        monkeypatch.setattr(place, lambda _: pytest.fail("went to work"))
     pytest.importorskip("matplotlib")
 
-    def refuse(self, *_, **__):
-        raise PermissionError(13, "Permission denied", str(self))
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "touch", refuse)
+    monkeypatch.setattr("restive.cli.output.NamedTemporaryFile", refuse)
     target = example.with_name("x.svg")
     refused = run(words[0], example, *words[1:], target)
     assert refused.exit_code == 2
@@ -513,7 +515,7 @@ def test_errors_end_in_words_and_exit_codes(error, code, stderr):
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_printed_intervals_hold_the_certified_ones(one, other):
     lower, upper = sorted([one, other])
-    low, high = screen._interval(lower, upper)
+    low, high = outward(lower, upper)
     assert Fraction(low) <= Fraction(lower)
     assert Fraction(high) >= Fraction(upper)
     slack = max(Fraction(1, 5) * Fraction(upper - lower), Fraction(2, 10**4))
@@ -545,7 +547,7 @@ def test_comparison_with_the_best_arm(gain, single, words):
     ],
 )
 def test_memory_in_words(count, words):
-    assert screen._memory(count) == words
+    assert size_text(count) == words
 
 
 @pytest.mark.parametrize(
@@ -559,7 +561,7 @@ def test_memory_in_words(count, words):
     ],
 )
 def test_durations_in_words(seconds, words):
-    assert screen._duration(seconds) == words
+    assert duration_text(seconds) == words
 
 
 SLOW = """

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import restive
 from restive import problems, theory
-from restive.cli import app, numbers, screen
+from restive.cli import app, bounds_screen, numbers
 from restive.model import files
 
 EXAMPLE = problems.build("example-1")
@@ -183,4 +183,4 @@ def test_malformed_problems_and_slow_chains_end_in_2():
     ],
 )
 def test_numbers_stay_short(value, words):
-    assert screen._large(value) == words
+    assert bounds_screen._large(value) == words

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from difflib import get_close_matches
+from math import floor, log10
 
-__all__ = ["count_text", "duration_text", "guess", "shown", "size_text"]
+__all__ = ["count_text", "duration_text", "guess", "outward", "shown", "size_text"]
 
 SECONDS_PER_YEAR = 31_556_952
 
@@ -73,3 +74,16 @@ def duration_text(seconds: float) -> str:
         return f"{seconds / 86400:,.0f} days"
     years = seconds / SECONDS_PER_YEAR
     return f"{years:,.0f} years" if years < 1e5 else f"{years:.0e} years"
+
+
+def outward(lower: float, upper: float) -> tuple[str, str]:
+    """Both ends of an interval, rounded outwards so that what is printed is still certain.
+
+    >>> outward(0.69999983, 0.7000002)
+    ('0.69999983', '0.70000020')
+    """
+    digits = min(12, max(4, 1 - floor(log10(max(upper - lower, 1e-12)))))
+    step = Decimal(1).scaleb(-digits)
+    low = Decimal(lower).quantize(step, ROUND_FLOOR)
+    high = Decimal(upper).quantize(step, ROUND_CEILING)
+    return f"{low:f}", f"{high:f}"

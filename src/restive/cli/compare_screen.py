@@ -12,7 +12,7 @@ from rich.status import Status
 from rich.text import Text
 
 from restive.base.words import duration_text
-from restive.cli.screen import _console, _table
+from restive.cli.console import console, table
 from restive.experiments.progress import Watcher
 from restive.experiments.results import Failure, Results
 from restive.experiments.statistics import Interval
@@ -61,7 +61,7 @@ def watching(directory: str) -> Iterator[Watcher]:
 
     if _kernels.is_cold():
         typer.echo("restive: compiling kernels, once; later runs start at once.", err=True)
-    err = _console(stderr=True)
+    err = console(stderr=True)
     try:
         if err.is_terminal:
             with err.status("comparing") as status:
@@ -76,7 +76,7 @@ def watching(directory: str) -> Iterator[Watcher]:
 
 def show(results: Results, summary: Summary, directory: str) -> None:
     """Print the rankings and where everything is."""
-    out = _console()
+    out = console()
     for problem in results.problems:
         for horizon in results.horizons:
             _show_ranking(out, results, summary, problem, horizon)
@@ -128,7 +128,7 @@ def _show_ranking(
     names = {name: shown + TOLD * (name in summary.yardsticks) for name, shown in names.items()}
     rows = [_row(entry, measure, names) for entry in entries if not entry.refusal]
     if rows:
-        out.print(_table(out, heads, rows, right=(0, 2, 3, 4, 5)))
+        out.print(table(out, heads, rows, right=(0, 2, 3, 4, 5)))
     for entry in entries:
         if entry.refusal:
             words = f"{names[entry.learner]} did not play: {plain(entry.refusal, LINE)}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from restive.base.words import duration_text
-from restive.cli.screen import _console, _gain, _table, _title
+from restive.cli.console import console, gain_text, table, title
 
 if TYPE_CHECKING:
     from restive.base.options import Parameter
@@ -25,16 +25,16 @@ MEANING = (
 
 def show_run(facts: Mapping[str, Any]) -> None:
     """Print what ``restive learn`` found."""
-    out = _console()
+    out = console()
     if facts["interrupted"]:
         words = f"restive: interrupted; reached {facts['steps']:,} of {facts['horizon']:,} steps."
-        _console(stderr=True).print(Text(words, style="yellow"))
+        console(stderr=True).print(Text(words, style="yellow"))
     if not facts["steps"]:
         return
-    out.print(_title(facts, f"{facts['learner']}, {_steps(facts['steps'])}"))
+    out.print(title(facts, f"{facts['learner']}, {_steps(facts['steps'])}"))
     out.print()
     heads = ("", "compared with", "which earns per step", "lost in total")
-    out.print(_table(out, heads, _rows(facts), right=(2, 3)))
+    out.print(table(out, heads, _rows(facts), right=(2, 3)))
     out.print()
     out.print(Text(f"{_sentence(facts)} {MEANING}"))
     for note in _notes(facts):
@@ -44,7 +44,7 @@ def show_run(facts: Mapping[str, Any]) -> None:
 
 def show_learners(entries: Iterable[Declaration], default: str) -> None:
     """Print the learners: what each is, promises and assumes, and its options."""
-    out = _console()
+    out = console()
     rows: list[tuple[str, ...]] = []
     for entry in entries:
         name = f"{entry.name} (default)" if entry.name == default else entry.name
@@ -58,7 +58,7 @@ def show_learners(entries: Iterable[Declaration], default: str) -> None:
         )
         rows += [(head, text) for head, text in words if text]
         rows += [(f"  --{one.name.replace('_', '-')}", _option(one)) for one in entry.options]
-    out.print(_table(out, ("learner", "what it is"), rows, right=()))
+    out.print(table(out, ("learner", "what it is"), rows, right=()))
     out.print()
     out.print(Text("restive learn FILE --learner NAME --horizon 1e6 lets one play."))
 
@@ -70,11 +70,11 @@ def _option(one: Parameter) -> str:
 
 def _rows(facts: Mapping[str, Any]) -> list[tuple[str, ...]]:
     best, gain = facts["best_arm"], facts["gain"]
-    top = "unknown" if gain is None else _gain(gain)
+    top = "unknown" if gain is None else gain_text(gain)
     return [
         ("regret", "the best policy", top, _lost(facts["regret"])),
         ("gap regret", "the best policy, luck left out", top, _lost(facts["gap_regret"])),
-        ("weak regret", _best(facts), _gain(best["gain"]), _lost(facts["weak_regret"])),
+        ("weak regret", _best(facts), gain_text(best["gain"]), _lost(facts["weak_regret"])),
     ]
 
 
@@ -85,12 +85,12 @@ def _best(facts: Mapping[str, Any]) -> str:
 
 def _sentence(facts: Mapping[str, Any]) -> str:
     best, gain = facts["best_arm"], facts["gain"]
-    words = f"{facts['learner']} earned {_gain(facts['mean_reward'])} per step. "
+    words = f"{facts['learner']} earned {gain_text(facts['mean_reward'])} per step. "
     single = f"pulling {_best(facts)},"
     if gain is None:
-        return words + f"Always {single} would earn {_gain(best['gain'])}."
-    words += f"The best policy would earn {_gain(gain)}, and always "
-    return words + f"{single} {_gain(best['gain'])}."
+        return words + f"Always {single} would earn {gain_text(best['gain'])}."
+    words += f"The best policy would earn {gain_text(gain)}, and always "
+    return words + f"{single} {gain_text(best['gain'])}."
 
 
 def _notes(facts: Mapping[str, Any]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from restive.base.errors import TooLargeError
 from restive.base.words import duration_text, size_text
-from restive.cli import screen
+from restive.cli.console import console
 from restive.model.bandit import Bandit
 from restive.planning import Plan, forecast, plan
 from restive.simulation.worlds import BanditWorld, Block
@@ -59,7 +59,7 @@ def watching(
     horizon: int, gain: float | None, best: float
 ) -> Iterator[Callable[[int, float], None] | None]:
     """A live line on standard error with the regret so far; None where nobody watches."""
-    err = screen._console(stderr=True)
+    err = console(stderr=True)
     if not err.is_terminal:
         yield None
         return

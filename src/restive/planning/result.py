@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cached_property
 from html import escape
-from math import floor, log10
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from restive.base.words import outward
 from restive.mdp.representation import Representation
 from restive.mdp.spelled import pull_values
 from restive.mdp.structured import Parameters
 from restive.model.bandit import Bandit
 
-__all__ = ["Plan", "outward"]
+__all__ = ["Plan"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -187,16 +186,3 @@ def _whole(what: str, given: NDArray[Any]) -> Ints:
     if given.dtype.kind != "f" or not (given == np.floor(given)).all():
         raise ValueError(f"{what} must be whole numbers, one per arm, not {given!r}")
     return given.astype(np.int64)
-
-
-def outward(lower: float, upper: float) -> tuple[str, str]:
-    """Both ends of an interval, rounded outwards so that what is printed is still certain.
-
-    >>> outward(0.69999983, 0.7000002)
-    ('0.69999983', '0.70000020')
-    """
-    digits = min(12, max(4, 1 - floor(log10(max(upper - lower, 1e-12)))))
-    step = Decimal(1).scaleb(-digits)
-    low = Decimal(lower).quantize(step, ROUND_FLOOR)
-    high = Decimal(upper).quantize(step, ROUND_CEILING)
-    return f"{low:f}", f"{high:f}"

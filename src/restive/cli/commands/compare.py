@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from restive.base.errors import Fault, ProblemError
-from restive.cli import Json, _print_json, app
+from restive.cli.app import Json, app, print_json
 
 if TYPE_CHECKING:
     from restive.experiments import Experiment, Results
@@ -83,7 +83,7 @@ def compare(
 
     summary = read_statistics(results, Path(out)).summary
     if json:
-        _print_json({"directory": out, **summary.to_dict(), "failures": _failures(results)})
+        print_json({"directory": out, **summary.to_dict(), "failures": _failures(results)})
     else:
         compare_screen.show(results, summary, out)
     if results.failures:

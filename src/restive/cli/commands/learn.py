@@ -1,9 +1,9 @@
-"""``restive learn`` and ``restive learners``: let a learner play a problem and say what it lost."""
+"""``restive learn``: let a learner play a problem and say what it lost."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +11,7 @@ import typer
 from restive import __version__
 from restive.base.errors import Fault, ProblemError
 from restive.base.options import parse_parameters
-from restive.cli import File, Json, _print_json, _read, app
+from restive.cli.app import File, Json, app, print_json, read_problem
 from restive.learners import DEFAULT, LEARNERS, Declaration
 
 if TYPE_CHECKING:
@@ -56,10 +56,10 @@ def learn(
     file, options = _split([file, *ctx.args], entry)
     steps, chance = _read_horizon(horizon), numbers.read_probability("--delta", delta)
     output.check_target("--figure", figure, (".svg", ".png"), needs="matplotlib")
-    bandit = _read(file)
+    bandit = read_problem(file)
     found, run = _learned(bandit, entry, steps, seed, chance, options)
     if json:
-        _print_json(found | ({"curves": _curves(run)} if curves else {}))
+        print_json(found | ({"curves": _curves(run)} if curves else {}))
     else:
         from restive.cli import learn_screen
 
@@ -70,18 +70,6 @@ def learn(
         raise typer.Exit(130)
 
 
-@app.command()
-def learners(json: Json = False) -> None:
-    """List the learners, what they promise and assume, and their options."""
-    if json:
-        listed = [_described(entry) for entry in LEARNERS.values()]
-        _print_json({"version": __version__, "default": DEFAULT, "learners": listed})
-        return
-    from restive.cli import learn_screen
-
-    learn_screen.show_learners(LEARNERS.values(), DEFAULT)
-
-
 def _learned(
     bandit: Bandit, entry: Declaration, steps: int, seed: int, delta: float,
     options: dict[str, Any],
@@ -89,7 +77,7 @@ def _learned(
     """What ``--json`` prints, and the run itself, None if nothing was reached."""
     import numpy as np
 
-    from restive.cli import live, screen, warming
+    from restive.cli import console, live, warming
     from restive.learners import make_learner
     from restive.simulation import play
 
@@ -97,7 +85,7 @@ def _learned(
     luck = np.random.default_rng([seed, 1])
     player = make_learner(entry.name, bandit, steps, delta, luck, **options)
     warming.warm_learner(entry.name, bandit, delta, options)
-    with screen.progress() as report:
+    with console.progress() as report:
         plan, why = live.yardstick(bandit, report)
     world, yardsticks = live.StoppableWorld(bandit, seed), _yardsticks(bandit, plan, why)
     watched = live.watching(steps, yardsticks["gain"], yardsticks["best_arm"]["gain"])
@@ -163,12 +151,12 @@ def _curves(run: Run | None) -> dict[str, list[float] | None] | None:
 
 
 def _draw(run: Run, found: dict[str, Any], path: str, quiet: bool) -> None:
-    from restive.cli import screen
+    from restive.cli import console
     from restive.report.learning import learning_figure
 
     learning_figure(run, path, title=f"{found['problem'] or 'a problem'}: {found['learner']}")
     if not quiet:
-        screen.show_written([path])
+        console.show_written([path])
 
 
 def _read_horizon(text: str) -> int:
@@ -227,26 +215,3 @@ def _refuse_unknown(texts: dict[str, str], entry: Declaration) -> None:
             faults.append(Fault(f"--{key}", message, text, guess + own))
     if faults:
         raise ProblemError(faults)
-
-
-def _described(entry: Declaration) -> dict[str, Any]:
-    return {
-        "name": entry.name,
-        "description": entry.description,
-        "guarantee": entry.guarantee,
-        "assumes": entry.assumes,
-        "told": entry.told,
-        "deviation": entry.deviation,
-        "cites": list(entry.cites),
-        "yardstick": entry.yardstick,
-        "several_pulls": entry.several_pulls,
-        "options": list(_options(entry)),
-    }
-
-
-def _options(entry: Declaration) -> Iterator[dict[str, Any]]:
-    for one in entry.options:
-        yield {
-            "name": one.name, "kind": one.kind, "default": one.default, "help": one.help,
-            "may_be": one.range,
-        }  # fmt: skip

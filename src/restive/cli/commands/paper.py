@@ -11,7 +11,7 @@ import typer
 
 from restive import __version__
 from restive.base.errors import Fault, ProblemError
-from restive.cli import Json, _print_json, app
+from restive.cli.app import Json, app, print_json
 
 if TYPE_CHECKING:
     from restive.paper.claim import Claim, Judgement
@@ -53,7 +53,7 @@ def paper(
     )
     written = report.write_report(found, out) if out else []
     if json:
-        _print_json(found)
+        print_json(found)
     else:
         _show(found, written)
     if interrupted:
@@ -86,8 +86,8 @@ def _run(claims: tuple[Claim, ...], quick: bool, workers: int) -> tuple[list[Jud
 class _Watch:
     """A line for every finished claim on standard error, and a live one where somebody watches."""
 
-    def __init__(self, claims: int, console: Any, status: Any) -> None:
-        self.claims, self.console, self.status = claims, console, status
+    def __init__(self, claims: int, out: Any, status: Any) -> None:
+        self.claims, self.out, self.status = claims, out, status
         self.left = ""
 
     def update(self, progress: Progress) -> None:
@@ -103,14 +103,14 @@ class _Watch:
         from rich.text import Text
 
         words = f"{done} of {self.claims}{'' if self.status else self.left}"
-        self.console.print(Text(f"{one.claim.name}: {one.finding.verdict} ({words})"))
+        self.out.print(Text(f"{one.claim.name}: {one.finding.verdict} ({words})"))
 
 
 @contextmanager
 def _watching(claims: int) -> Iterator[_Watch]:
-    from restive.cli.screen import _console
+    from restive.cli.console import console
 
-    err = _console(stderr=True)
+    err = console(stderr=True)
     if not err.is_terminal:
         yield _Watch(claims, err, None)
         return
@@ -121,13 +121,13 @@ def _watching(claims: int) -> Iterator[_Watch]:
 def _show(found: dict[str, Any], written: list[str]) -> None:
     from rich.text import Text
 
-    from restive.cli.screen import _console, _table
+    from restive.cli.console import console, table
     from restive.paper.report import summary, verdict_words
 
-    out = _console()
+    out = console()
     rows = [(one["name"], one["place"], one["number"], verdict_words(one))
             for one in found["claims"]]  # fmt: skip
-    out.print(_table(out, ("claim", "place", "number", "verdict"), rows, right=()))
+    out.print(table(out, ("claim", "place", "number", "verdict"), rows, right=()))
     out.print()
     for one in found["claims"]:
         if one["verdict"] != "holds":

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from restive.base.errors import Fault, ProblemError
-from restive.cli import Json, _print_json, app
+from restive.cli.app import Json, app, print_json
 
 
 @app.command()
@@ -31,23 +31,23 @@ def report(
     ] = "",
     json: Json = False,
 ) -> None:
-    """Report a comparison: who lost least, by how much, and how sure that is.
+    """Report a comparison: who lost least, and how sure that is.
 
     One page that works offline and prints well, with the problems, their best policies, regret
     curves and rankings; the same as Markdown with figures for a paper; and the curves as tables.
     A comparison that is not finished is reported as far as it got.
     """
-    from restive.cli import screen
+    from restive.cli import console
     from restive.report.comparison.report import FORMATS, available, write_report
 
     chosen = [kind.strip().lower() for kind in formats.split(",") if kind.strip()]
     try:
-        with screen.waiting("writing the report"):
+        with console.waiting("writing the report"):
             written = write_report(directory, out or None, chosen or None)
     except ProblemError as error:
         raise ProblemError([_as_option(fault) for fault in error.faults]) from None
     if json:
-        _print_json({"directory": directory, "files": [str(path) for path in written]})
+        print_json({"directory": directory, "files": [str(path) for path in written]})
         return
     for path in _few(written):
         typer.echo(f"wrote {path}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from restive.base.errors import Fault, ProblemError
-from restive.cli import Json, _print_json, app
+from restive.cli.app import Json, app, print_json
 
 if TYPE_CHECKING:
     from restive.problems.suites import Suite
@@ -39,14 +39,14 @@ def suite(
     listed = [describe(one) for one in ([name] if name else suites())]
     written = _write(listed[0], Path(out)) if out else []
     if json:
-        _print_json(_facts(listed[0]) if name else {"suites": [_facts(one) for one in listed]})
+        print_json(_facts(listed[0]) if name else {"suites": [_facts(one) for one in listed]})
         return
-    from restive.cli import suite_screen
+    from restive.cli import problems_screen
 
     if name:
-        suite_screen.show_suite(listed[0], out if written else "")
+        problems_screen.show_suite(listed[0], out if written else "")
     else:
-        suite_screen.show_suites(listed)
+        problems_screen.show_suites(listed)
 
 
 def _facts(one: Suite) -> dict[str, Any]:

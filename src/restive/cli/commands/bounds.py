@@ -1,0 +1,47 @@
+"""``restive bounds``: what the theorems promise."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from restive.cli.app import File, Json, app, print_json, read_problem
+
+
+@app.command()
+def bounds(
+    file: File,
+    horizon: Annotated[str, typer.Option(metavar="T", help="Steps to learn, such as 1e6.")] = "1e6",
+    delta: Annotated[
+        str, typer.Option(metavar="P", help="Probability with which the promise may fail.")
+    ] = "0.05",
+    true_diameter: Annotated[
+        bool | None,
+        typer.Option(
+            help="Also use the true diameter, not only Lemma 1's bound (default: if it is quick)."
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Tell what the theorems promise for this problem.
+
+    How much a learner that follows the paper may lose, and from how many steps on the promise
+    says more than nothing.
+    """
+    from restive.cli import facts, numbers
+
+    steps, chance = numbers.read_horizon(horizon), numbers.read_probability("--delta", delta)
+    bandit = read_problem(file)
+    from restive.cli import console, warming
+
+    if true_diameter is not False:
+        warming.announce("bounds")
+    with console.waiting("computing the true diameter"):
+        found = facts.of_bounds(bandit, steps, chance, true_diameter)
+    if json:
+        print_json(found)
+    else:
+        from restive.cli.bounds_screen import show_bounds
+
+        show_bounds(found)

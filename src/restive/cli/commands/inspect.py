@@ -1,0 +1,21 @@
+"""``restive inspect``: the facts of a problem and its arms."""
+
+from __future__ import annotations
+
+from restive.cli.app import TOLERANCE, File, Json, Tolerance, app, print_json, read_problem
+
+
+@app.command()
+def inspect(file: File, tolerance: Tolerance = TOLERANCE, json: Json = False) -> None:
+    """Show the facts of a problem and its arms.
+
+    How each arm behaves, which one is best alone, and what planning would cost.
+    """
+    bandit = read_problem(file)
+    from restive.cli import facts, screen
+
+    found = facts.of_problem(bandit, tolerance)
+    if json:
+        print_json(found)
+    else:
+        screen.show_problem(found)

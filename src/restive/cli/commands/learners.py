@@ -1,0 +1,45 @@
+"""``restive learners``: who can play, what each promises and assumes, and its options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from restive import __version__
+from restive.cli.app import Json, app, print_json
+from restive.learners import DEFAULT, LEARNERS, Declaration
+
+
+@app.command()
+def learners(json: Json = False) -> None:
+    """List the learners: what they promise and assume, and their options."""
+    if json:
+        listed = [_described(entry) for entry in LEARNERS.values()]
+        print_json({"version": __version__, "default": DEFAULT, "learners": listed})
+        return
+    from restive.cli import learn_screen
+
+    learn_screen.show_learners(LEARNERS.values(), DEFAULT)
+
+
+def _described(entry: Declaration) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "description": entry.description,
+        "guarantee": entry.guarantee,
+        "assumes": entry.assumes,
+        "told": entry.told,
+        "deviation": entry.deviation,
+        "cites": list(entry.cites),
+        "yardstick": entry.yardstick,
+        "several_pulls": entry.several_pulls,
+        "options": list(_options(entry)),
+    }
+
+
+def _options(entry: Declaration) -> Iterator[dict[str, Any]]:
+    for one in entry.options:
+        yield {
+            "name": one.name, "kind": one.kind, "default": one.default, "help": one.help,
+            "may_be": one.range,
+        }  # fmt: skip

@@ -1,0 +1,55 @@
+"""``restive problem``: the gallery."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from restive.base.errors import Fault, ProblemError
+from restive.cli.app import app
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def problem(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="A problem of the gallery; none lists it.")] = "",
+    file_format: Annotated[
+        Literal["toml", "json"], typer.Option("--format", help="Format of the problem file.")
+    ] = "toml",
+) -> None:
+    """Print a problem from the gallery, or list it.
+
+    The parameters of a problem are options: restive problem example-1 --epsilon 0.05.
+    """
+    chosen, parameters = _split_parameters([name, *ctx.args] if name else ctx.args)
+    from restive import problems
+
+    if not chosen:
+        from restive.cli.problems_screen import show_gallery
+
+        show_gallery(problems.GALLERY)
+        return
+    from restive.model.files import dump_problem
+
+    bandit = problems.build(chosen, **parameters)
+    typer.echo(dump_problem(bandit, file_format).rstrip("\n"))
+
+
+def _split_parameters(words: list[str]) -> tuple[str, dict[str, str]]:
+    """The problem's name and its parameters, from ``NAME --key value --key=value``."""
+    names, parameters, rest = [], {}, iter(words)
+    for word in rest:
+        if not word.startswith("--"):
+            names.append(word)
+            continue
+        key, given, value = word[2:].partition("=")
+        if not given and (following := next(rest, None)) is None:
+            fault = Fault(word, "the value is missing", "", f"Write {word} and a value after it.")
+            raise ProblemError([fault])
+        parameters[key] = value if given else str(following)
+    if len(names) > 1 or (parameters and not names):
+        found = " ".join(words)
+        remedy = "Give one name, then its parameters: restive problem NAME --parameter VALUE."
+        raise ProblemError([Fault("NAME", "not one problem", found, remedy)])
+    return "".join(names), parameters

@@ -1,0 +1,72 @@
+"""What ``restive problem`` and ``restive suite`` list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from restive.base.words import outward
+from restive.cli.console import console, gain_text, table
+
+if TYPE_CHECKING:
+    from restive.problems import Problem
+    from restive.problems.suites import Listed, Suite
+
+__all__ = ["show_gallery", "show_suite", "show_suites"]
+
+
+def show_gallery(gallery: Mapping[str, Problem]) -> None:
+    """Print the gallery: a line for each problem and one for each of its parameters."""
+    out = console()
+    rows: list[tuple[str, ...]] = []
+    for name, problem in gallery.items():
+        rows.append((name, problem.description, "", ""))
+        for one in problem.parameters:
+            default = "" if one.default is None else str(one.default)
+            rows.append((f"  --{one.name.replace('_', '-')}", one.help, default, one.range))
+    heads = ("problem", "what it is", "default", "may be")
+    out.print(table(out, heads, rows, right=(2,)))
+    out.print()
+    out.print(Text("restive problem NAME > file.toml writes one; restive plan file.toml plans it."))
+
+
+def show_suites(listed: Sequence[Suite]) -> None:
+    """Print a line for each suite."""
+    out = console()
+    rows = [(one.name, str(len(one.problems)), one.description) for one in listed]
+    out.print(table(out, ("suite", "problems", "what it is"), rows, right=(1,)))
+    out.print()
+    out.print(Text("restive suite NAME shows one; with --out DIR it writes the problem files."))
+
+
+def show_suite(one: Suite, folder: str) -> None:
+    """Print the problems of a suite with their certified gains, and where files were written."""
+    out = console()
+    heads = (
+        "problem",
+        "arms",
+        "states",
+        "best reward per step",
+        "best arm alone",
+        "what it is for",
+    )
+    rows = [_row(problem) for problem in one.problems]
+    out.print(table(out, heads, rows, right=(1, 2, 3, 4)))
+    out.print()
+    words = (
+        "The best reward per step of any policy that sees only what it pulls certainly lies "
+        f'between the two numbers. Cite as "{one.citation}".'
+    )
+    out.print(Text(words))
+    if folder:
+        out.print(Text(f"Wrote {len(one.problems)} problem files to {folder}.", style="dim"))
+
+
+def _row(one: Listed) -> tuple[str, ...]:
+    sizes = set(one.states)
+    states = str(one.states[0]) if len(sizes) == 1 else ", ".join(map(str, one.states))
+    low, high = outward(one.gain_lower, one.gain_upper)
+    span = f"{low} to {high}"
+    return (one.name, str(one.arms), states, span, gain_text(one.best_arm_gain), one.purpose)
