@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tomllib
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import given

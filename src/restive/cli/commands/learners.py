@@ -12,7 +12,7 @@ from restive.learners import DEFAULT, LEARNERS, Declaration
 
 @app.command()
 def learners(json: Json = False) -> None:
-    """List the learners: what they promise and assume, and their options."""
+    """List the learners: what each promises, assumes and can be told."""
     if json:
         listed = [_described(entry) for entry in LEARNERS.values()]
         print_json({"version": __version__, "default": DEFAULT, "learners": listed})
