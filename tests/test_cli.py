@@ -375,13 +375,37 @@ def test_the_best_is_not_shown_below_a_policy_that_is_as_good(example, monkeypat
     assert shown.count("100.0%") == 2
 
 
-def test_cold_kernels_are_announced_and_warm_ones_are_not(example, tmp_path, monkeypatch):
-    monkeypatch.setattr("restive._kernels.is_cold", lambda: True)
-    assert run("plan", example).stderr == ""  # small: nothing is compiled
-    monkeypatch.setattr("restive.planning.size.SMALL_PRODUCTS", 0)
-    assert "once" in run("plan", example).stderr
-    monkeypatch.setattr("restive._kernels.is_cold", lambda: False)
-    assert run("plan", example).stderr == ""
+def test_compiling_is_announced_once_and_not_where_the_cache_holds_the_kernel(tmp_path):
+    """A process that compiles a kernel says so before; the next one reads it from the cache."""
+    (tmp_path / "doubling.py").write_text(
+        "from restive import _kernels\n@_kernels.njit()\ndef double(x):\n    return 2 * x\n"
+    )
+    script = (
+        "import typer; from restive.cli.app import app\n"
+        "@app.command()\ndef doubled():\n"
+        "    from doubling import double\n    typer.echo(double(2)); typer.echo(double(2.5))\n"
+        "app(['doubled'])"
+    )
+    paths = os.pathsep.join([str(tmp_path), *sys.path])
+    room = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": paths}
+
+    def said():
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                              check=True, env=room)  # fmt: skip
+        assert done.stdout.split() == ["4", "5.0"]
+        return done.stderr
+
+    assert said() == "restive: compiling kernels, once; later runs start at once.\n"
+    assert said() == ""
+
+
+def test_small_plans_compile_nothing(example):
+    script = (
+        "import sys; from restive.cli import app\n"
+        f"try:\n    app(['plan', {str(example)!r}])\nexcept SystemExit:\n    pass\n"
+        "assert 'numba' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "json"])

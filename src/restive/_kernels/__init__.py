@@ -12,11 +12,12 @@ import os
 import stat
 import sys
 from collections.abc import Callable
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-__all__ = ["cache_directory", "is_cold", "njit"]
+__all__ = ["announce_compiling", "cache_directory", "njit"]
 
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
@@ -48,10 +49,12 @@ def _digest() -> str:
     return digest.hexdigest()[:12]
 
 
-def is_cold() -> bool:
-    """Whether no kernel has been compiled and kept yet (the first run takes seconds longer)."""
-    directory = cache_directory()
-    return directory is None or not any(directory.glob("**/*.nbi"))
+_announcements: list[Callable[[], object]] = []
+
+
+def announce_compiling(say: Callable[[], object]) -> None:
+    """Have ``say`` called once, before a kernel is compiled that the cache does not hold."""
+    _announcements[:] = [say]
 
 
 def untrusted(directory: Path | None) -> str:
@@ -92,10 +95,21 @@ def _close(directory: Path) -> None:
             continue
 
 
+@cache
 def _configure() -> bool:
     """Tell numba where to keep compiled code; returns whether it may keep any."""
     from numba import config
+    from numba.core import event
 
+    class Announcer(event.Listener):
+        def on_start(self, event: object) -> None:
+            while _announcements:
+                _announcements.pop()()
+
+        def on_end(self, event: object) -> None:
+            pass
+
+    event.register("numba:compile", Announcer())
     directory = cache_directory()
     why = untrusted(directory)
     if why or directory is None:
@@ -106,11 +120,8 @@ def _configure() -> bool:
     return True
 
 
-_KEPT = _configure()
-
-
 def njit(**options: Any) -> Callable[[Any], Any]:
     """numba's njit; kept in the cache where that may be used."""
     import numba
 
-    return numba.njit(**{**options, "cache": options.get("cache", True) and _KEPT})  # type: ignore[no-any-return]
+    return numba.njit(**{**options, "cache": options.get("cache", True) and _configure()})  # type: ignore[no-any-return]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["TOLERANCE", "File", "Json", "Tolerance", "app", "main", "print_json", "read_problem"]
 
 TOLERANCE = 1e-6
+COMPILING = "restive: compiling kernels, once; later runs start at once."
 
 File = Annotated[str, typer.Argument(help="Problem file, TOML or JSON; - reads standard input.")]
 Tolerance = Annotated[
@@ -85,7 +86,9 @@ def _options(
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    pass
+    from restive import _kernels
+
+    _kernels.announce_compiling(lambda: typer.echo(COMPILING, err=True))
 
 
 def read_problem(file: str) -> Bandit:

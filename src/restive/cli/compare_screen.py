@@ -57,10 +57,6 @@ class _Screen(Watcher):
 @contextmanager
 def watching(directory: str) -> Iterator[Watcher]:
     """Show progress on standard error; an interrupt ends in a sentence and exit code 130."""
-    from restive import _kernels
-
-    if _kernels.is_cold():
-        typer.echo("restive: compiling kernels, once; later runs start at once.", err=True)
     err = console(stderr=True)
     try:
         if err.is_terminal:

@@ -7,21 +7,17 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import takewhile
-from math import inf
-from time import monotonic
 from types import FrameType
-from typing import Any
 
-from restive.base.errors import TooLargeError
-from restive.base.words import duration_text, size_text
 from restive.cli.console import console
 from restive.model.bandit import Bandit
-from restive.planning import Plan, forecast, plan
+from restive.planning import Plan, Refusal, plan_within
 from restive.simulation.worlds import BanditWorld, Block
 
 __all__ = ["StoppableWorld", "stopping", "watching", "yardstick"]
 
-TOLERANCES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
+Progress = Callable[[str, int, float], None]
+
 PATIENCE = 20.0  # seconds that the plan behind the regret may take
 BLOCK = 1 << 13  # steps between two looks at the keyboard
 
@@ -76,52 +72,7 @@ def watching(
         yield report
 
 
-class _OverrunError(Exception):
-    """The plan behind the regret takes too long."""
-
-
-class _Patience:
-    """A plan's progress report that gives the plan up once its time is over.
-
-    width: of the finest interval that was certified before.
-    """
-
-    def __init__(self, report: Any) -> None:
-        self.report, self.ends, self.width = report, monotonic() + PATIENCE, inf
-
-    def __call__(self, what: str, sweeps: int, width: float) -> None:
-        if self.report is not None:
-            self.report(what, sweeps, width)
-        if what == "certified":
-            self.width = width  # the plan may be complete with this one
-        elif monotonic() > self.ends:
-            raise _OverrunError
-
-
-def yardstick(bandit: Bandit, report: Any) -> tuple[Plan | None, str]:
+def yardstick(bandit: Bandit, report: Progress | None) -> tuple[Plan | None, str]:
     """A plan for rho*, as fine as time and memory allow, and in words what they did not allow."""
-    if bandit.pulls > 1:
-        return None, f"plans are for one pull a step, and here there are {bandit.pulls}"
-    why, reached = "", 0.0
-    for tolerance in TOLERANCES:
-        if tolerance < reached:
-            continue  # an interval this narrow was not certified in time
-        clock = _Patience(report)
-        try:
-            size = forecast(bandit, tolerance)
-            if size.fits and size.seconds <= PATIENCE:
-                return plan(bandit, tolerance, progress=clock), why
-        except TooLargeError:
-            pass  # more than the forecast said
-        except _OverrunError:
-            reached = clock.width
-            late = f"a plan to within {tolerance:g} took more than {duration_text(PATIENCE)}"
-            why = why or late
-        except ArithmeticError:
-            return None, "an arm mixes too slowly to plan"
-        else:
-            why = why or (
-                f"a plan to within {tolerance:g} would take about {size.states:.2g} information "
-                f"states, {size_text(size.bytes)} and {duration_text(size.seconds)}"
-            )
-    return None, why or "even a rough plan does not fit into memory"
+    best = plan_within(bandit, PATIENCE, clock=True, progress=report)
+    return (None, best.reason) if isinstance(best, Refusal) else (best, best.note)

@@ -33,10 +33,8 @@ def bounds(
 
     steps, chance = numbers.read_horizon(horizon), numbers.read_probability("--delta", delta)
     bandit = read_problem(file)
-    from restive.cli import console, warming
+    from restive.cli import console
 
-    if true_diameter is not False:
-        warming.announce("bounds")
     with console.waiting("computing the true diameter"):
         found = facts.of_bounds(bandit, steps, chance, true_diameter)
     if json:

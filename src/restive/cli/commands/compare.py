@@ -102,13 +102,13 @@ def _failures(results: Results) -> list[dict[str, Any]]:
 
 def _warm(experiment: Experiment, backend: str) -> None:
     """Compile in this process what local workers will read from the cache."""
-    from restive.cli.warming import warm_learners
+    from restive.cli.warming import warm
     from restive.learners import LEARNERS
 
     known = [one for one in experiment.learners if one.name in LEARNERS]
     if backend == "local":
         pairs = [(one.name, p.bandit, one.options) for one in known for p in experiment.problems]
-        warm_learners(pairs, experiment.delta)
+        warm(pairs, experiment.delta)
 
 
 def _given(

@@ -84,7 +84,7 @@ def _learned(
     # a stream of its own: what the learner draws has nothing to do with what the arms do
     luck = np.random.default_rng([seed, 1])
     player = make_learner(entry.name, bandit, steps, delta, luck, **options)
-    warming.warm_learner(entry.name, bandit, delta, options)
+    warming.warm([(entry.name, bandit, options)], delta)
     with console.progress() as report:
         plan, why = live.yardstick(bandit, report)
     world, yardsticks = live.StoppableWorld(bandit, seed), _yardsticks(bandit, plan, why)

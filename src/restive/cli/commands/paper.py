@@ -64,11 +64,9 @@ def paper(
 
 def _run(claims: tuple[Claim, ...], quick: bool, workers: int) -> tuple[list[Judgement], bool]:
     """Outcomes in the order of the claims, and whether the run was interrupted."""
-    from restive.cli.warming import announce
     from restive.paper.claim import Scale
     from restive.paper.running import run_claims
 
-    announce("paper")
     found: list[Judgement] = []
     interrupted = False
     with _watching(len(claims)) as watch:

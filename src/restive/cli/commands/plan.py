@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from restive.cli.app import TOLERANCE, File, Json, Tolerance, app, print_json, read_problem
-
-if TYPE_CHECKING:
-    from restive.model.bandit import Bandit
 
 
 @app.command()
@@ -42,15 +39,16 @@ def plan(
     output.check_target("--policy-out", policy_out, (".csv", ".json"))
     output.check_target("--figure", figure, (".svg", ".png"), needs="matplotlib")
     bandit = read_problem(file)
-    limits = {"caps": read_caps(caps, bandit.n_arms), "memory": read_memory(memory)}
+    limits: dict[str, Any] = {"caps": read_caps(caps, bandit.n_arms), "memory": read_memory(memory)}
     if policy_out:
         output.check_arms(bandit)
+    from restive import planning
     from restive.cli import console, screen
     from restive.planning.size import check_tolerance
 
     check_tolerance(tolerance)
     with console.progress() as report:
-        best = _plan(bandit, tolerance, report, limits)
+        best = planning.plan(bandit, tolerance, progress=report, **limits)
         found = facts.of_plan(best)
     if json:
         print_json(found)
@@ -62,16 +60,3 @@ def plan(
         output.write_figure(best, figure)
     if not json:
         console.show_written([path for path in (policy_out, figure) if path])
-
-
-def _plan(bandit: Bandit, tolerance: float, report: Any, limits: dict[str, Any]) -> Any:
-    from restive import planning
-    from restive.planning.size import is_small
-
-    compiled = not is_small(bandit, tolerance, limits["caps"])
-    if compiled:
-        from restive import _kernels
-
-        if _kernels.is_cold():
-            typer.echo("restive: compiling kernels, once; later runs start at once.", err=True)
-    return planning.plan(bandit, tolerance, compiled=compiled, progress=report, **limits)
