@@ -193,6 +193,31 @@ def test_files_that_are_not_there(tmp_path):
     assert "restive: " in spawn("inspect", tmp_path, code=2).stderr
 
 
+def test_names_stand_for_problems_and_files_name_theirs(tmp_path):
+    """A gallery's or a suite's problem by its name; a nameless one is called by its file."""
+    assert json.loads(run("plan", "example-1", "--json").stdout)["gain"] == pytest.approx(0.7)
+    slow = json.loads(run("inspect", "slow-arms", "--json").stdout)
+    assert (slow["problem"], len(slow["arms"])) == ("Slow arms", 2)
+    path = tmp_path / "radio.toml"
+    path.write_text(files.dump_problem(restive.Bandit(problems.example1().arms)))
+    assert json.loads(run("inspect", path, "--json").stdout)["problem"] == "radio"
+    path.write_text(files.dump_problem(problems.example1()))
+    assert json.loads(run("inspect", path, "--json").stdout)["problem"].startswith("Example 1")
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("slow-arm", "slow-arm: no such problem. Did you mean slow-arms? Give the path"),
+        ("restive-suite-v1", "restive-suite-v1: a suite of 24 problems. Name one of them, such as"),
+    ],
+)
+def test_words_that_are_no_problem(word, message):
+    refused = run("inspect", word)
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith(f"restive: {message}")
+
+
 def test_file_names_that_are_not_text():
     name = os.fsdecode(b"\xff.toml")
     assert "No such file" in spawn("plan", name, code=2).stderr

@@ -213,7 +213,7 @@ def test_a_plan_that_overruns_is_as_good_as_what_it_reached(monkeypatch):
         (["--growth"], "--growth: the value is missing. Write"),
         (["--unknown-states"], "--unknown-states: tied-sampling has no such option. Its"),
         (["--learner", "best-arm", "--growth", "1"], "--growth: best-arm has no such option"),
-        (["second.toml"], "FILE: not one file (found - second.toml). Give"),
+        (["second.toml"], "PROBLEM: not one problem (found - second.toml). Give"),
         (["--figure", "a.bmp"], "--figure: unknown kind of file (found a.bmp). Give"),
         (
             ["--learner", "colored-ucrl2", "--mixing-times", "1,2,3"],

@@ -21,9 +21,17 @@ __all__ = ["TOLERANCE", "File", "Json", "Tolerance", "app", "main", "print_json"
 TOLERANCE = 1e-6
 COMPILING = "restive: compiling kernels, once; later runs start at once."
 
-File = Annotated[str, typer.Argument(help="Problem file, TOML or JSON; - reads standard input.")]
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="PROBLEM",
+        help="A problem file, TOML or JSON; - for standard input; or a name of the gallery or of "
+        "a suite.",
+    ),
+]
 Tolerance = Annotated[
-    float, typer.Option(help="Accuracy asked of the best average reward, from 1e-12 to 1.")
+    float,
+    typer.Option(metavar="X", help="Accuracy asked of the best average reward, from 1e-12 to 1."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
@@ -91,12 +99,14 @@ def _options(
     _kernels.announce_compiling(lambda: typer.echo(COMPILING, err=True))
 
 
-def read_problem(file: str) -> Bandit:
-    """The problem in a file, or on standard input for ``-``."""
-    from restive.model.files import load_problem, parse_problem
+def read_problem(word: str) -> Bandit:
+    """The problem in a file or on standard input (``-``), of the gallery or of a suite."""
+    if word != "-":
+        from restive.problems.lookup import find_problem
 
-    if file != "-":
-        return load_problem(file)
+        return find_problem(word)
+    from restive.model.files import parse_problem
+
     try:
         text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:

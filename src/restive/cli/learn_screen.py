@@ -60,7 +60,7 @@ def show_learners(entries: Iterable[Declaration], default: str) -> None:
         rows += [(f"  --{one.name.replace('_', '-')}", _option(one)) for one in entry.options]
     out.print(table(out, ("learner", "what it is"), rows, right=()))
     out.print()
-    out.print(Text("restive learn FILE --learner NAME --horizon 1e6 lets one play."))
+    out.print(Text("restive learn PROBLEM --learner NAME --horizon 1e6 lets one play."))
 
 
 def _option(one: Parameter) -> str:

@@ -29,7 +29,7 @@ def show_gallery(gallery: Mapping[str, Problem]) -> None:
     heads = ("problem", "what it is", "default", "may be")
     out.print(table(out, heads, rows, right=(2,)))
     out.print()
-    out.print(Text("restive problem NAME > file.toml writes one; restive plan file.toml plans it."))
+    out.print(Text("restive plan NAME plans one; restive problem NAME > file.toml writes it."))
 
 
 def show_suites(listed: Sequence[Suite]) -> None:

@@ -14,6 +14,8 @@ from restive.base.words import guess, shown
 from restive.model.bandit import Bandit
 from restive.model.files import dump_problem, load_problem
 from restive.problems import GALLERY
+from restive.problems.lookup import is_path, problems_called
+from restive.problems.suites import suite
 
 __all__ = ["NamedProblem", "Problems", "problems_from", "problems_in_file"]
 
@@ -128,15 +130,15 @@ def _problems(item: Any, folder: Path) -> list[NamedProblem]:
     if source == "file":
         return [read_problem(folder / item["file"], name)]
     if source == "suite":
-        return _suite(item["suite"])
+        return [NamedProblem.of(key, bandit) for key, bandit in suite(item["suite"]).items()]
     return [_gallery(item["gallery"], name, item.get("parameters", {}))]
 
 
 def _word(word: str, folder: Path) -> list[NamedProblem]:
     """A path if it looks like one or is one, else a name of the gallery or of a suite."""
-    if word.lower().endswith((".toml", ".json")) or (folder / word).exists():
+    if is_path(word, folder):
         return [read_problem(folder / word)]
-    return [_gallery(word, "", {})] if word in GALLERY else _suite(word)
+    return [NamedProblem.of(name, bandit) for name, bandit in problems_called(word).items()]
 
 
 def _gallery(entry: str, name: str, parameters: Any) -> NamedProblem:
@@ -154,18 +156,6 @@ def _gallery(entry: str, name: str, parameters: Any) -> NamedProblem:
     if faults:
         raise ProblemError(faults)
     return NamedProblem.of(name or entry, GALLERY[entry].builder(**options))
-
-
-def _suite(name: str) -> list[NamedProblem]:
-    from restive.problems.suites import folder_name, suite, suites
-
-    if folder_name(name) not in suites():
-        remedy = (
-            f"{guess(name, [*GALLERY, *suites()])}Give the path of a .toml or .json file, a "
-            f"problem of the gallery ({', '.join(GALLERY)}) or a suite ({', '.join(suites())})."
-        )
-        raise ProblemError([Fault(name, "no such problem", "", remedy)])
-    return [NamedProblem.of(key, bandit) for key, bandit in suite(name).items()]
 
 
 def read_problem(path: Path, name: str = "") -> NamedProblem:

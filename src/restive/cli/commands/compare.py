@@ -24,7 +24,7 @@ def compare(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE...",
+            metavar="PROBLEM",
             help="Problem files, names of the gallery or of a suite; or one experiment file.",
         ),
     ],
@@ -36,20 +36,26 @@ def compare(
         list[str] | None,
         typer.Option(metavar="T", help="Steps of a run, such as 1e5; may be given several times."),
     ] = None,
-    runs: Annotated[int | None, typer.Option(help="Runs of each learner.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Same seed, same results.")] = None,
+    runs: Annotated[int | None, typer.Option(metavar="N", help="Runs of each learner.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Same seed, same results.")] = None,
     delta: Annotated[
         str, typer.Option(metavar="P", help="Probability with which guarantees may fail.")
     ] = "",
     workers: Annotated[
         int | None,
-        typer.Option(help="Processes at work (default: one for each core, or the whole cluster)."),
+        typer.Option(
+            metavar="N",
+            help="Processes at work (default: one for each core, or the whole cluster).",
+        ),
     ] = None,
     backend: Annotated[
         Literal["local", "dask", "ray"], typer.Option(help="Where the runs take place.")
     ] = "local",
     address: Annotated[
-        str, typer.Option(help="Of a running Dask or Ray cluster, such as tcp://host:8786.")
+        str,
+        typer.Option(
+            metavar="URL", help="Of a running Dask or Ray cluster, such as tcp://host:8786."
+        ),
     ] = "",
     json: Json = False,
 ) -> None:

@@ -32,7 +32,7 @@ def learn(
         str, typer.Option(metavar="NAME", help="Who plays; restive learners lists them.")
     ] = DEFAULT,
     horizon: Annotated[str, typer.Option(metavar="T", help="Steps to play, such as 1e6.")] = "1e6",
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same run.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Same seed, same run.")] = 0,
     delta: Annotated[
         str, typer.Option(metavar="P", help="Probability with which a guarantee may fail.")
     ] = "0.05",
@@ -47,7 +47,7 @@ def learn(
     """Let a learner play a problem that it does not know.
 
     What it earned per step beside the best policy and the best single arm, and its regret in
-    three ways. A learner's own options follow its name: restive learn FILE --learner tied-ucrl
+    three ways. A learner's own options follow its name: restive learn PROBLEM --learner tied-ucrl
     --unknown-states. Ctrl-C shows what was reached so far.
     """
     from restive.cli import numbers, output
@@ -170,7 +170,7 @@ def _read_horizon(text: str) -> int:
 
 
 def _split(words: Sequence[str], entry: Declaration) -> tuple[str, dict[str, Any]]:
-    """The problem file and the learner's options, from what the command itself did not take."""
+    """The problem and the learner's options, from what the command itself did not take."""
     files, texts, rest = [], {}, list(words)
     while rest:
         word = rest.pop(0)
@@ -182,8 +182,8 @@ def _split(words: Sequence[str], entry: Declaration) -> tuple[str, dict[str, Any
     _refuse_unknown(texts, entry)
     values = parse_parameters(entry.name, entry.options, texts)
     if len(files) != 1:
-        remedy = "Give one problem file, or - for standard input."
-        raise ProblemError([Fault("FILE", "not one file", " ".join(files), remedy)])
+        remedy = "Give one problem file or name, or - for standard input."
+        raise ProblemError([Fault("PROBLEM", "not one problem", " ".join(files), remedy)])
     return files[0], values
 
 

@@ -31,7 +31,7 @@ def paper(
         str, typer.Option(metavar="NAME[,NAME...]", help="These claims only, such as theorem-2.")
     ] = "",
     workers: Annotated[
-        int, typer.Option(help="Processes to work with; 0 stands for all processors.")
+        int, typer.Option(metavar="N", help="Processes to work with; 0 stands for all processors.")
     ] = 0,
 ) -> None:
     """Run every claim of the paper that can be checked.
