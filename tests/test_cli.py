@@ -620,11 +620,11 @@ rewards = [0, 1]
 
 
 def test_chains_that_hardly_move_are_described_but_not_planned():
-    found = json.loads(run("inspect", "-", "--json", given=SLOW).stdout)
+    found = json.loads(run("inspect", "-", "--json", given=SLOW + SLOW).stdout)
     assert found["forecast"] is None
     assert found["arms"][0]["mixing_time"] is None
     assert found["arms"][0]["diameter"] == pytest.approx(1e18)
-    shown = run("inspect", "-", given=SLOW).stdout
+    shown = run("inspect", "-", given=SLOW + SLOW).stdout
     assert "> 4e15" in shown
     assert "out of reach" in shown
     refused = run("plan", "-", given=SLOW + SLOW)

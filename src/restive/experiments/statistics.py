@@ -187,9 +187,9 @@ def _slope_interval(value: float, runs: Floats, weights: Floats, level: float) -
 
 
 @lru_cache(maxsize=8)
-def resamples(runs: int, seed: int = 0) -> Floats:
+def resamples(runs: int) -> Floats:
     """Shares of each run in bootstrap resamples, (RESAMPLES, runs), the same at every call."""
-    rng = np.random.default_rng([seed, runs, 8])
+    rng = np.random.default_rng([0, runs, 8])
     shares = rng.multinomial(runs, np.full(runs, 1 / runs), RESAMPLES) / runs
     shares.setflags(write=False)
     return np.asarray(shares)

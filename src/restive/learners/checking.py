@@ -23,7 +23,11 @@ class ContractError(RestiveError, AssertionError):
 
 
 def check_learner(
-    factory: Callable[[], Learner], sizes: Sequence[int], *, steps: int = 300, seed: int = 0
+    factory: Callable[[], Learner],
+    sizes: Sequence[int],
+    *,
+    steps: int = 300,
+    rng: int | np.random.Generator = 0,
 ) -> None:
     """Raise ContractError unless the learners that ``factory`` builds keep the contract.
 
@@ -34,7 +38,8 @@ def check_learner(
     the arms it pulls.
     """
     _check_kind(factory(), len(sizes))
-    data = _made_up(sizes, steps, seed)
+    luck = np.random.default_rng(rng)
+    data = _made_up(sizes, steps, luck)
     first = _drive(factory(), data)
     if _drive(factory(), data)[0] != first[0]:
         raise ContractError("two learners from the same factory differ on the same observations")
@@ -42,7 +47,7 @@ def check_learner(
         raise ContractError("asking more often changes what the learner does")
     for cut in sorted({1, 2, steps // 5, steps // 2, 4 * steps // 5}):
         _check_snapshot(factory, data, cut, first)
-    _check_path(factory, sizes, steps, seed)
+    _check_path(factory, sizes, steps, luck)
 
 
 def _check_kind(learner: Learner, n_arms: int) -> None:
@@ -59,10 +64,9 @@ def _check_kind(learner: Learner, n_arms: int) -> None:
 
 
 def _check_path(
-    factory: Callable[[], Learner], sizes: Sequence[int], steps: int, seed: int
+    factory: Callable[[], Learner], sizes: Sequence[int], steps: int, rng: np.random.Generator
 ) -> None:
     """play_path ends as ask and tell do, also where the arms that are not pulled differ."""
-    rng = np.random.default_rng([seed, 1])
     states, other = (
         np.array([rng.integers(size, size=steps) for size in sizes]).reshape(-1, steps)
         for _ in range(2)
@@ -129,8 +133,7 @@ class _Step(NamedTuple):
     reward: float
 
 
-def _made_up(sizes: Sequence[int], steps: int, seed: int) -> list[_Step]:
-    rng = np.random.default_rng(seed)
+def _made_up(sizes: Sequence[int], steps: int, rng: np.random.Generator) -> list[_Step]:
     kinds = 9 * ["asked"] + 2 * ["forced", "missed", "restricted"] + ["several"]
     data = []
     for _ in range(steps):

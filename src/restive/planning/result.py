@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from restive.base.described import Described
+from restive.base.pictured import Pictured
 from restive.base.words import outward
 from restive.mdp.representation import Representation
 from restive.mdp.spelled import pull_values
@@ -23,7 +24,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan:
+class Plan(Described, Pictured):
     """The optimal policy of a bandit, with its certified gain.
 
     lower, upper: (n_classes,) bounds of rho* in each part of the state space that no policy can
@@ -32,7 +33,10 @@ class Plan:
     bandit's initial laws.
     parameters: of every color, as the plan was made with them.
     note: why the interval is wider than the tolerance, or the plan rougher than asked; mostly "".
+    ``plot(path)`` draws which arm to pull, by the states last seen and their ages.
     """
+
+    picture: ClassVar[str] = "restive.report:policy_figure"
 
     bandit: Bandit
     representation: Representation
@@ -46,17 +50,10 @@ class Plan:
     seconds: float
     note: str = ""
 
-    def __repr__(self) -> str:
-        lines = [f"{head}: {text}" for head, text in self._facts()]
-        return "\n  ".join([f"Plan of {self.bandit.name or 'an unnamed problem'}", *lines])
-
-    def _repr_html_(self) -> str:
-        rows = [f"<tr><th>{head}</th><td>{escape(text)}</td></tr>" for head, text in self._facts()]
-        name = escape(self.bandit.name or "unnamed problem")
-        return f"<table><caption>Plan of {name}</caption>{''.join(rows)}</table>"
+    def _title(self) -> str:
+        return f"Plan of {self.bandit.name or 'an unnamed problem'}"
 
     def _facts(self) -> list[tuple[str, str]]:
-        """What a reader wants to know first."""
         low, high = outward(self.gain_lower, self.gain_upper)
         best = self.bandit.best_arm
         alone = f"{self.bandit.arms[best].gain:.6g} with {self.bandit.arm_name(best)}"

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from restive.base.checks import require_horizon
+from restive.base.described import Described
 from restive.base.errors import Fault, ProblemError
+from restive.base.pictured import Pictured
+from restive.base.table import Table
+from restive.base.words import duration_text
 from restive.learners.contract import Learner
 from restive.learners.fixed import FollowPolicy
 from restive.planning import Plan
@@ -27,8 +31,8 @@ Ints = NDArray[np.int64]
 World = BanditWorld | RecordedWorld | StructuredWorld
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
+@dataclass(frozen=True, eq=False, repr=False)
+class Run(Described, Pictured):
     """One run. Curves belong to the steps in ``times`` (counted from 1) and are sums up to there.
 
     regret: t rho* - sum of rewards, against the best policy that knows the bandit.
@@ -37,8 +41,10 @@ class Run:
     weak_regret: t times the mean reward of the best single arm - sum of rewards; below 0 for
         learners that beat every single arm. With m pulls a step, of the m best arms together.
     What could not be computed is None, and ``missing`` says why. Where the world ended before the
-    horizon, so do the curves, and ``steps`` says where.
+    horizon, so do the curves, and ``steps`` says where. ``plot(path)`` draws the regrets.
     """
+
+    picture: ClassVar[str] = "restive.report.learning:learning_figure"
 
     horizon: int  # steps that were asked for
     total_reward: float
@@ -67,9 +73,33 @@ class Run:
         """How often a policy was computed."""
         return len(self.episodes)
 
+    def table(self) -> Table:
+        """The curves: one row for each step in ``times``."""
+        names = ("times", "rewards", "regret", "gap_regret", "weak_regret")
+        curves = {name: getattr(self, name) for name in names}
+        return Table({name: curve.tolist() for name, curve in curves.items() if curve is not None})
+
+    def _title(self) -> str:
+        problem, asked = self.provenance["problem"], self.horizon
+        place = f" on {problem}" if problem else ""
+        short = f" of {asked:,}" if self.steps < asked else ""
+        return f"Run of {self.provenance['learner']}{place}, {self.steps:,}{short} steps"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        rates = {"earned per step": self.total_reward / self.steps if self.steps else None,
+                 "best policy": self.gain, "best arm alone": self.best_arm_gain}  # fmt: skip
+        facts = [(who, f"{rate:.4f}") for who, rate in rates.items() if rate is not None]
+        for name in ("regret", "gap_regret", "weak_regret") if self.steps else ():
+            curve, why = getattr(self, name), self.missing.get(name)
+            words = f"unknown, {why}" if curve is None else f"{curve[-1]:,.1f}"
+            facts.append((name.replace("_", " "), words))
+        times = f"{duration_text(self.seconds_playing)} playing"
+        times += f", {duration_text(self.seconds_planning)} planning {self.replans:,} times"
+        return [*facts, ("took", times)]
+
     def to_dict(self) -> dict[str, Any]:
         """The run for JSON."""
-        listed = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        listed = {field.name: getattr(self, field.name) for field in fields(self)}
         for name, value in listed.items():
             if isinstance(value, np.ndarray):
                 listed[name] = value.tolist()

@@ -1,0 +1,134 @@
+"""What ``import restive`` offers, what the documents use of it, and how results show themselves."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import restive
+from restive import BanditWorld, InTurn, play, problems
+
+HOME = Path(__file__).parent.parent
+DOCUMENTS = [HOME / "README.md", *sorted((HOME / "docs").rglob("*.md"))]
+
+
+def blocks(document):
+    return re.findall(r"(?ms)^```python\n(.*?)^```", document.read_text("utf-8"))
+
+
+def resolve(path):
+    """What a dotted name stands for: modules as far as they go, then attributes."""
+    words = path.split(".")
+    value = import_module(words[0])
+    for k, word in enumerate(words[1:], 2):
+        try:
+            value = getattr(value, word)
+        except AttributeError:
+            value = import_module(".".join(words[:k]))
+    return value
+
+
+def names(tree):
+    """Names of restive that a program imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "restive":
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (one.name for one in node.names if one.name.split(".")[0] == "restive")
+
+
+def test_everything_offered_is_there():
+    assert set(dir(restive)) == set(restive.__all__)
+    for name in restive.__all__:
+        assert getattr(restive, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        restive.nothing  # noqa: B018
+
+
+def test_import_is_light():
+    code = "import sys, restive; assert not {'numpy', 'numba', 'pydantic'} & sys.modules.keys()"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
+def test_documents_name_what_exists(document):
+    """Imports in programs, and names such as `restive.planning.plan` in sentences."""
+    text = document.read_text("utf-8")
+    sentences = re.findall(r"`(restive(?:\.[a-z_]+)+)\b(?!-)", text)
+    used = [name for block in blocks(document) for name in names(ast.parse(block))]
+    for name in [*used, *sentences]:
+        assert resolve(name) is not None
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/suites.md", "docs/problem-files.md"])
+def test_programs_in_documents_run(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("radio.toml").write_text(restive.dump_problem(problems.example1()))
+    scope = {}
+    programs = blocks(HOME / name)
+    assert programs
+    for program in programs:
+        exec(program, scope)
+
+
+def test_one_word_for_randomness():
+    """Seeds that files keep, of an experiment or a recorded world, are numbers; else ``rng``."""
+    kept = {"Experiment", "Participant", "RecordedWorld", "Results", "compare"}
+    for name in set(restive.__all__) - kept:
+        offered = getattr(restive, name)
+        if isinstance(offered, type) and issubclass(offered, Exception):
+            continue
+        if inspect.isfunction(offered) or inspect.isclass(offered):
+            words = inspect.signature(offered).parameters.keys()
+            assert not words & {"seed", "random_state", "generator"}, name
+
+
+@pytest.fixture(scope="module")
+def run():
+    bandit = problems.example1()
+    return play(InTurn(2), BanditWorld(bandit, 1), 1000, plan=restive.plan(bandit))
+
+
+def test_a_run_tells_its_result(run):
+    title, *facts = repr(run).splitlines()
+    assert title == "Run of policy on Example 1, epsilon = 0.1, 1,000 steps"
+    told = dict(line.strip().split(": ") for line in facts)
+    assert told["earned per step"] == f"{run.total_reward / 1000:.4f}"
+    assert (told["best policy"], told["best arm alone"]) == ("0.7000", "0.5000")
+    assert told["gap regret"] == f"{run.gap_regret[-1]:,.1f}"
+    assert len(facts) <= 8
+    assert all(len(line) <= 80 for line in facts)
+    assert f"<td>{told['weak regret']}</td>" in run._repr_html_()
+
+
+def test_a_run_says_what_it_does_not_know():
+    run = play(InTurn(2), BanditWorld(problems.example1(), 1), 10)
+    assert "  regret: unknown, no plan was given\n" in repr(run)
+    assert list(run.table().columns) == ["times", "rewards", "weak_regret"]
+
+
+def test_a_run_is_a_table_and_a_picture(run, tmp_path):
+    table = run.table()
+    assert table.columns["times"][-1] == 1000
+    assert table.columns["regret"] == run.regret.tolist()
+    assert set(run.to_dict()) >= set(table.columns)
+    assert "picture" not in run.to_dict()
+    pytest.importorskip("matplotlib")
+    run.plot(tmp_path / "regret.svg")
+    assert "svg" in (tmp_path / "regret.svg").read_text()[:400]
+
+
+def test_a_plan_shows_and_draws_itself(tmp_path):
+    plan = restive.plan(problems.example1())
+    assert repr(plan).startswith("Plan of Example 1, epsilon = 0.1\n  best average reward: 0.7,")
+    assert "<caption>Plan of Example 1" in plan._repr_html_()
+    pytest.importorskip("matplotlib")
+    plan.plot(tmp_path / "policy.svg")
+    assert "svg" in (tmp_path / "policy.svg").read_text()[:400]
