@@ -14,7 +14,7 @@ from restive.learners.paper.colored_ucrl2 import ColoredUCRL2
 from restive.learners.paper.inputs import Inputs
 from restive.learners.paper.restless import RestlessLearner, RuleMaker
 from restive.learners.paper.rules import Optimism
-from restive.learners.replanning import ValuePlanner
+from restive.learners.replanning import Planner, ValuePlanner
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
 from restive.model.bandit import Bandit
@@ -113,8 +113,9 @@ class _Audit:
             self.margin = min(self.margin, promised - self.gain)
 
 
-def _promise(planner: ValuePlanner) -> tuple[Parameters, float]:
+def _promise(planner: Planner) -> tuple[Parameters, float]:
     """The model of the episode that has just begun, and the most it promises."""
+    assert isinstance(planner, ValuePlanner)
     assert planner.parameters is not None
     return planner.parameters, planner.gain[1]
 

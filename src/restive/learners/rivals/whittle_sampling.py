@@ -20,7 +20,7 @@ from restive.learners.tied.belief import Belief
 from restive.learners.tied.gap_learner import GapLearner
 from restive.learners.tied.gaps import Gaps
 from restive.learners.tied.posterior import ChainPosterior
-from restive.model.bandit import check_pulls
+from restive.model.validation import check_pulls
 
 __all__ = ["IndexDraw", "WhittleSampling"]
 

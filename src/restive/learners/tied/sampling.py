@@ -22,7 +22,7 @@ from restive.learners.tied.belief import Belief, PosteriorDraw, TiedSettings
 from restive.learners.tied.gap_learner import GapLearner
 from restive.learners.tied.plan_size import FEW_ARMS, require_plannable, sweeps_allowed
 from restive.learners.tied.posterior import ChainPosterior, RewardPosterior
-from restive.model.bandit import check_pulls
+from restive.model.validation import check_pulls
 from restive.policies.greedy import GreedyPolicy
 
 __all__ = ["TiedSampling", "TiedSettings"]
