@@ -51,7 +51,7 @@ def test_kernels_play_as_the_rules_say(seed):
     kinds = [draw_arm(kind, rng, size=3) for kind in ("dense", "periodic", "iid")]
     population = Population(kinds, rng.integers(0, 3, 7))
     for policy, pulls in product(some_policies(population), (1, 3)):
-        same = RulePolicy(policy.name, policy.choose)
+        same = RulePolicy(policy.name, population, policy.select)
         fast = simulate_policy(population, policy, pulls, 150, 3, rng=seed, warmup=10)
         slow = simulate_policy(population, same, pulls, 150, 3, rng=seed, warmup=10)
         np.testing.assert_allclose(fast.run_means, slow.run_means, rtol=1e-13)
@@ -92,7 +92,7 @@ def test_several_pulls_against_moving_all_chains():
     population = Population.of(arms)
     for policy in (policies.myopic(population), policies.stay_else_oldest(population)):
         value = simulate_policy(population, policy, 2, 12, 4000, rng=1, warmup=0)
-        naive = [play_all_chains(arms, policy.choose, 2, 12, rng) for _ in range(250)]
+        naive = [play_all_chains(arms, policy.select, 2, 12, rng) for _ in range(250)]
         gap = value.mean - np.mean(naive)
         spread = np.sqrt(np.var(naive) / 250 + np.var(value.run_means) / 4000)
         assert abs(gap) <= student.ppf(1 - FALSE_ALARM / 2, 249) * spread
@@ -172,7 +172,7 @@ def test_the_rollout_is_two_steps_of_value_iteration(price):
             worth = worths(list(states), list(ages), 2)
             score = policy.scores(np.array([states]), np.array([ages]), 1)[0]
             assert score[0] - score[1] == pytest.approx(worth[0] - worth[1], abs=1e-6)
-            assert policy.choose(np.array([states]), np.array([ages]), 1)[0, 0] == np.argmax(worth)
+            assert policy.select(np.array([states]), np.array([ages]), 1)[0, 0] == np.argmax(worth)
 
 
 def test_good_policies_beat_round_robin_and_the_best_is_found():
@@ -207,7 +207,7 @@ def test_arms_with_a_start_of_their_own():
     """An arm that begins in a state has that state's reward at the first step."""
     arm = Arm([[0.5, 0.5], [0.5, 0.5]], [0.2, 0.6], initial=1)
     population = Population([arm, Arm([[1.0]], [0.5])], [0, 1])
-    chosen = policies.myopic(population).choose(
+    chosen = policies.myopic(population).select(
         np.array([[-1, -1]] * 2), np.array([[1, 1], [2, 2]]), 1
     )
     assert chosen.tolist() == [[0], [1]]

@@ -19,7 +19,7 @@ from restive.base.machine import memory_allowed
 from restive.many.grid_layout import Layout, pull_sets
 from restive.many.grid_points import ArmGrid, first_ages
 from restive.many.grid_value import SimulatedGain, simulate_gain
-from restive.mdp.representation import Representation
+from restive.many.orbits import orbit_law
 from restive.model.bandit import Arm, Bandit
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def plan_grid(
         layout, pulls, rest, depth, None if start is None else (start.layout, start.values,
         start.iteration_gain, start.depth), tolerance, deadline, progress,
     )  # fmt: skip
-    law = _orbit_law(given)
+    law = orbit_law(given)
     return GridPlan(
         arms=given,
         pulls=pulls,
@@ -278,12 +278,3 @@ def _refuse_if_large(size: GridForecast) -> None:
             f"than the {size.memory / 2**20:.4g} MiB allowed; ask for fewer ages an arm, fewer "
             "arms, or raise the memory limit"
         )
-
-
-def _orbit_law(arms: Sequence[Arm]) -> Floats:
-    """Probability of each orbit of phases under the arms' initial laws."""
-    law = np.ones(())
-    for arm in arms:
-        law = np.multiply.outer(law, np.bincount(arm.cyclic_class, arm.initial_law, arm.period))
-    rep = Representation.of(Bandit(arms), 1)
-    return np.bincount(rep.orbits.ravel(), law.ravel(), minlength=rep.n_classes).astype(np.float64)

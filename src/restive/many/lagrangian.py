@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from math import fsum
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -59,11 +60,13 @@ def lagrangian_bound(
     *,
     counts: Sequence[int] | None = None,
     tolerance: float = 1e-9,
+    deadline: float = np.inf,
 ) -> LagrangianBound:
     """The least over prices x of m x + sum_j g_j(x): an upper bound of the best average reward.
 
     counts: how many arms like each there are (one by default); a million of them cost what one
-    does. tolerance: accuracy of the minimum, a pull; the bound is certified in any case.
+    does. tolerance: accuracy of the minimum, a pull; the bound is certified in any case. deadline:
+    of ``perf_counter``, from which on no more prices are tried.
 
     >>> arm = Arm([[0.9, 0.1], [0.1, 0.9]], [0, 1])
     >>> bound = lagrangian_bound([arm], 2, counts=[10])
@@ -87,7 +90,8 @@ def lagrangian_bound(
         )
         return _sold(pulls, price, lower, upper, wanted, len(arms))
 
-    best, slack, count = minimise(evaluate, max(float(a.rewards.max()) for a in arms), tolerance)
+    highest = max(float(arm.rewards.max()) for arm in arms)
+    best, slack, count = minimise(evaluate, highest, tolerance, deadline)
     parts = priced_at(best.price)
     gains, wanted = np.array([[part.upper, part.pulls] for part in parts]).T
     return LagrangianBound(
@@ -144,7 +148,10 @@ def two_state_bound(
 
 
 def minimise(
-    evaluate: Callable[[float], Priced], highest: float, tolerance: float
+    evaluate: Callable[[float], Priced],
+    highest: float,
+    tolerance: float,
+    deadline: float = np.inf,
 ) -> tuple[Priced, float, int]:
     """Minimum over [0, highest] of a convex function given with slopes: best point, slack, count.
 
@@ -155,7 +162,7 @@ def minimise(
     left, right = evaluate(0.0), evaluate(max(highest, 0.0))
     best, count = min(left, right, key=lambda point: point.upper), 2
     floor, enough = -np.inf, tolerance * max(abs(right.slope), 1.0)
-    while count < EVALUATIONS:
+    while count < EVALUATIONS and perf_counter() < deadline:
         if left.slope >= 0 or right.slope <= 0:  # the minimum is at this end
             end = left if left.slope >= 0 else right
             best, floor = end, end.lower

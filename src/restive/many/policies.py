@@ -6,7 +6,6 @@ seen yet, the steps it has been there, this one included) and names the arms to 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -17,16 +16,19 @@ from restive.many.index_tables import IndexTable
 from restive.many.population import Population, start_rows
 from restive.model import chains
 from restive.model.bandit import Arm
+from restive.policies.policy import Policy
 
 __all__ = [
-    "IndexPolicy",
-    "Policy",
+    "KindIndexPolicy",
+    "PopulationPolicy",
     "RolloutPolicy",
     "RulePolicy",
     "StayPolicy",
     "index_policy",
+    "index_table",
     "lagrangian",
     "myopic",
+    "reward_table",
     "rollout",
     "round_robin",
     "stay_else_oldest",
@@ -42,55 +44,70 @@ MYOPIC_TOLERANCE = 1e-9  # ages from which on expected rewards are within this o
 
 
 @dataclass(frozen=True, eq=False)
-class Policy(ABC):
-    """Which arms to pull, from what is known of each."""
+class PopulationPolicy(Policy):
+    """A policy for the arms of a population; it knows what to do with arms not seen yet."""
 
     name: str
+    population: Population
 
-    @abstractmethod
-    def choose(self, last_states: Ints, ages: Ints, pulls: int) -> Ints:
-        """Arms to pull, (runs, m), all different; last_states and ages: (runs, K)."""
+    unseen = None
+
+    def __post_init__(self) -> None:
+        kinds = np.array([arm.n_states for arm in self.population.kinds])
+        object.__setattr__(self, "n_arms", self.population.n_arms)
+        object.__setattr__(self, "sizes", tuple(kinds[self.population.kind_of].tolist()))
+
+    def ranking(self, states: Ints, ages: Ints, last: Ints) -> Floats:
+        return self.priorities(states, ages, last)
+
+    def select(self, last_states: Ints, ages: Ints, pulls: int) -> Ints:
+        """Arms to pull, (runs, m), all different; last_states (-1: none yet), ages: (runs, K)."""
+        return _largest(self.priorities(last_states, ages, ages.argmin(axis=1)), pulls)
 
 
 @dataclass(frozen=True, eq=False)
-class IndexPolicy(Policy):
+class KindIndexPolicy(PopulationPolicy):
     """Pull the m arms of largest index, ties by number."""
 
-    population: Population
     tables: tuple[IndexTable, ...]  # one per kind
 
-    def choose(self, last_states: Ints, ages: Ints, pulls: int) -> Ints:
-        return _largest(_by_kind(self.population, self.tables, last_states, ages), pulls)
+    def priorities(self, states: Ints, ages: Ints, last: Ints) -> Floats:
+        return _by_kind(self.population, self.tables, states, ages)
 
 
 @dataclass(frozen=True, eq=False)
-class StayPolicy(Policy):
+class StayPolicy(PopulationPolicy):
     """Stay on arms just seen in a good state; for the rest, the arms unseen longest, by number."""
 
-    population: Population
     good: tuple[Bools, ...]  # (S,) per kind
 
-    def choose(self, last_states: Ints, ages: Ints, pulls: int) -> Ints:
+    def priorities(self, states: Ints, ages: Ints, last: Ints) -> Floats:
         stay = np.zeros(ages.shape, dtype=bool)
         for kind, good in enumerate(self.good):
             mine = self.population.kind_of == kind
-            states = last_states[:, mine]
-            stay[:, mine] = (states >= 0) & (ages[:, mine] == 1) & good[states]
-        return _largest(np.where(stay, np.inf, ages.astype(np.float64)), pulls)
+            seen = states[:, mine]
+            stay[:, mine] = (seen >= 0) & (ages[:, mine] == 1) & good[seen]
+        return np.where(stay, np.inf, ages.astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)
-class RulePolicy(Policy):
-    """Any function of (last states, ages, m), all runs at once as in ``Policy.choose``."""
+class RulePolicy(PopulationPolicy):
+    """Any function of (last states, ages, m), all runs at once as in ``select``."""
 
     rule: Rule
 
-    def choose(self, last_states: Ints, ages: Ints, pulls: int) -> Ints:
+    def priorities(self, states: Ints, ages: Ints, last: Ints) -> Floats:
+        order = self.rule(states, ages, self.n_arms)
+        preferred = np.zeros(ages.shape)
+        np.put_along_axis(preferred, order, -np.arange(order.shape[1], dtype=np.float64), axis=1)
+        return preferred
+
+    def select(self, last_states: Ints, ages: Ints, pulls: int) -> Ints:
         return self.rule(last_states, ages, pulls)
 
 
 @dataclass(frozen=True, eq=False)
-class RolloutPolicy(Policy):
+class RolloutPolicy(PopulationPolicy):
     """Two steps ahead on the sum of the arms' priced values.
 
     Looking one step ahead on that sum is the Lagrangian priority: pull the largest advantages
@@ -104,11 +121,14 @@ class RolloutPolicy(Policy):
     each arm is looked at by itself, as if no other were pulled in this step.
     """
 
-    population: Population
     advantages: tuple[IndexTable, ...]
     rows: tuple[Floats, ...]  # (S + 1, ages, S) per kind: law of the state seen; last: not seen yet
+    pulls: int = 1  # that ``priorities`` count on
 
-    def choose(self, last_states: Ints, ages: Ints, pulls: int) -> Ints:
+    def priorities(self, states: Ints, ages: Ints, last: Ints) -> Floats:
+        return self.scores(states, ages, self.pulls)
+
+    def select(self, last_states: Ints, ages: Ints, pulls: int) -> Ints:
         return _largest(self.scores(last_states, ages, pulls), pulls)
 
     def scores(self, last_states: Ints, ages: Ints, pulls: int) -> Floats:
@@ -158,16 +178,20 @@ def _others(values: Floats, pulls: int) -> Floats:
     return np.where(inside, ordered[..., pulls : pulls + 1], ordered[..., pulls - 1 : pulls])
 
 
-def index_policy(name: str, population: Population, index: Callable[[Arm], Floats]) -> IndexPolicy:
+def index_policy(
+    name: str, population: Population, index: Callable[[Arm], Floats]
+) -> KindIndexPolicy:
     """The policy of an index given as a function: arm -> (S, ages), the last period repeating.
 
     An arm not seen yet has the index averaged over its first state, taken as seen at its first
     step; at the stationary law that is the mean over the loop.
     """
-    return IndexPolicy(name, population, tuple(_table(arm, index(arm)) for arm in population.kinds))
+    tables = tuple(index_table(arm, index(arm)) for arm in population.kinds)
+    return KindIndexPolicy(name, population, tables)
 
 
-def _table(arm: Arm, values: Floats) -> IndexTable:
+def index_table(arm: Arm, values: Floats) -> IndexTable:
+    """Indices (S, ages) of an arm, with that of the arm before it is seen."""
     if (arm.initial_law == arm.stationary).all():
         loop = values[:, -arm.period :].mean(axis=1)
         return IndexTable(values, arm.period, float(arm.stationary @ loop))
@@ -175,7 +199,9 @@ def _table(arm: Arm, values: Floats) -> IndexTable:
     return IndexTable(values, arm.period, np.concatenate([fresh[:1], fresh]))
 
 
-def whittle(population: Population, indices: Callable[[Arm], Floats] | None = None) -> IndexPolicy:
+def whittle(
+    population: Population, indices: Callable[[Arm], Floats] | None = None
+) -> KindIndexPolicy:
     """Pull the arms of largest Whittle index."""
     from restive.planning.indices import whittle_indices
 
@@ -186,7 +212,7 @@ def lagrangian(
     population: Population,
     price: float,
     advantages: Callable[[Arm, float], Floats] | None = None,
-) -> IndexPolicy:
+) -> KindIndexPolicy:
     """Pull the arms to which a pull at this price is worth most: the Lagrangian priority.
 
     advantages: value of pulling now minus that of waiting, (S, ages), at a price.
@@ -205,6 +231,7 @@ def rollout(
     population: Population,
     price: float,
     advantages: Callable[[Arm, float], Floats] | None = None,
+    pulls: int = 1,
 ) -> RolloutPolicy:
     """Two steps ahead on the sum of the arms' priced values, see ``RolloutPolicy``."""
     tables = lagrangian(population, price, advantages).tables
@@ -213,7 +240,7 @@ def rollout(
         ages = table.values.shape[1]
         seen = _rows(arm, ages).transpose(1, 0, 2)
         rows.append(np.concatenate([seen, start_rows(arm, ages)[None]]))
-    return RolloutPolicy("rollout", population, tables, tuple(rows))
+    return RolloutPolicy("rollout", population, tables, tuple(rows), pulls)
 
 
 def _rows(arm: Arm, ages: int) -> Floats:
@@ -224,15 +251,16 @@ def _rows(arm: Arm, ages: int) -> Floats:
     return rows
 
 
-def myopic(population: Population) -> IndexPolicy:
+def myopic(population: Population) -> KindIndexPolicy:
     """Pull the arms of largest expected reward in this step."""
+    return KindIndexPolicy("myopic", population, tuple(map(reward_table, population.kinds)))
 
-    def table(arm: Arm) -> IndexTable:
-        ages = arm.mixing_time(MYOPIC_TOLERANCE) + arm.period
-        values = (_rows(arm, ages) @ arm.rewards).T
-        return IndexTable(values, arm.period, start_rows(arm, ages) @ arm.rewards)
 
-    return IndexPolicy("myopic", population, tuple(map(table, population.kinds)))
+def reward_table(arm: Arm) -> IndexTable:
+    """Expected reward of a pull by state last seen and age."""
+    ages = arm.mixing_time(MYOPIC_TOLERANCE) + arm.period
+    values = (_rows(arm, ages) @ arm.rewards).T
+    return IndexTable(values, arm.period, start_rows(arm, ages) @ arm.rewards)
 
 
 def stay_else_oldest(population: Population, threshold: float | None = None) -> StayPolicy:

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
+from restive.many.orbits import orbit_law
 from restive.mdp.representation import Representation
 from restive.model import chains
 from restive.model.bandit import Arm, Bandit
@@ -113,8 +114,11 @@ def plan_pulls(
     pulls: int,
     tolerance: float = 1e-6,
     memory: int | None = None,
+    deadline: float = np.inf,
 ) -> PullsPlan:
     """Plan exactly with ``pulls`` arms pulled in each step; for small problems.
+
+    deadline: of ``perf_counter``; the interval is then as wide as that makes it.
 
     >>> from restive.problems import example1
     >>> plan = plan_pulls(example1(epsilon=0.2), 1, 1e-4)
@@ -135,11 +139,12 @@ def plan_pulls(
         start = finer.zeros() if process is None else process.carry_over(values, finer)
         process = finer
         accuracy = max(0.25 * tolerance, 0.02 * error)
-        values, more = process.solve(start, accuracy)
+        values, more = process.solve(start, accuracy, deadline)
         sweeps += more
         lower, upper = process.certificate(values)
         width = float((upper - lower).max())
-        if width <= tolerance or (error <= 1e-14 and accuracy <= 0.25 * tolerance):
+        exact = error <= 1e-14 and accuracy <= 0.25 * tolerance
+        if width <= tolerance or exact or perf_counter() > deadline:
             break
         error = max(1e-15, error * min(0.3, 0.5 * tolerance / width))
     return PullsPlan(
@@ -223,7 +228,7 @@ class PullsProcess:
             best.append(top)
         return best
 
-    def solve(self, values: Blocks, accuracy: float) -> tuple[Blocks, int]:
+    def solve(self, values: Blocks, accuracy: float, deadline: float) -> tuple[Blocks, int]:
         """Damped sweeps until the bounds of this process' gain are within the accuracy."""
         gains = np.zeros(self.representation.n_classes)
         for sweep in range(1, MOST_SWEEPS + 1):
@@ -231,7 +236,7 @@ class PullsProcess:
             if sweep % CHECK_EVERY == 1:
                 lower, upper = self._bounds(fresh, values)
                 gains = 0.5 * (lower + upper)
-                if float((upper - lower).max()) <= accuracy:
+                if float((upper - lower).max()) <= accuracy or perf_counter() > deadline:
                     break
             values = [
                 old + DAMPING * (new - old - gains[orbit])
@@ -274,13 +279,7 @@ class PullsProcess:
 
     @cached_property
     def orbit_law(self) -> Floats:
-        """Probability of each orbit under the arms' initial laws."""
-        law = np.ones(())
-        for arm in self.bandit.arms:
-            phases = np.bincount(arm.cyclic_class, arm.initial_law, minlength=arm.period)
-            law = np.multiply.outer(law, phases)
-        rep = self.representation
-        return np.bincount(rep.orbits.ravel(), law.ravel(), rep.n_classes).astype(np.float64)
+        return orbit_law(self.bandit.arms)
 
     def carry_over(self, values: Blocks | None, finer: PullsProcess) -> Blocks:
         """Values read at the ages that stand here for the ages of a finer process."""

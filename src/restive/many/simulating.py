@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from restive.base.errors import Fault, ProblemError
 from restive.many.index_tables import pack_tables
-from restive.many.policies import IndexPolicy, Policy, StayPolicy
+from restive.many.policies import KindIndexPolicy, PopulationPolicy, StayPolicy
 from restive.many.population import Population
 from restive.many.scheduler_state import new_arms, new_scratch, young_most
 from restive.model.bandit import Arm
@@ -58,14 +58,14 @@ class SimulatedValue:
 class Choice:
     """The best of several policies by simulation, its value simulated anew."""
 
-    policy: Policy
+    policy: PopulationPolicy
     value: SimulatedValue
     values: dict[str, SimulatedValue]  # of all of them, on the same random numbers
 
 
 def simulate_policy(
     arms: Population | Sequence[Arm],
-    policy: Policy,
+    policy: PopulationPolicy,
     pulls: int = 1,
     horizon: int = 10_000,
     runs: int = 32,
@@ -102,7 +102,7 @@ def simulate_policy(
 
 def best_of(
     arms: Population | Sequence[Arm],
-    policies: Sequence[Policy],
+    policies: Sequence[PopulationPolicy],
     pulls: int = 1,
     horizon: int = 10_000,
     runs: int = 32,
@@ -119,7 +119,7 @@ def best_of(
     first, second = _seeds(rng).spawn(2)
     share = None if time_limit is None else time_limit / (len(policies) + 1)
 
-    def simulated(policy: Policy, seeds: np.random.SeedSequence) -> SimulatedValue:
+    def simulated(policy: PopulationPolicy, seeds: np.random.SeedSequence) -> SimulatedValue:
         return simulate_policy(population, policy, pulls, horizon, runs, rng=seeds,
                                time_limit=share, threads=threads)  # fmt: skip
 
@@ -151,10 +151,15 @@ def _seeds(rng: Rng) -> np.random.SeedSequence:
 
 
 def _players(
-    population: Population, policy: Policy, pulls: int, keys: Keys, warmup: int, sums: Floats
+    population: Population,
+    policy: PopulationPolicy,
+    pulls: int,
+    keys: Keys,
+    warmup: int,
+    sums: Floats,
 ) -> Iterator[Callable[[], Steps]]:
     """One builder of a run for each key, or for several keys where runs are played together."""
-    if isinstance(policy, IndexPolicy):
+    if isinstance(policy, KindIndexPolicy):
         tables = pack_tables(policy.tables)
         for key, total in zip(keys, sums, strict=True):
             yield partial(_index_run, population, tables, pulls, key, warmup, total)
@@ -207,7 +212,12 @@ def _stay_run(
 
 
 def _rule_run(
-    population: Population, policy: Policy, pulls: int, keys: Keys, warmup: int, sums: Floats
+    population: Population,
+    policy: PopulationPolicy,
+    pulls: int,
+    keys: Keys,
+    warmup: int,
+    sums: Floats,
 ) -> Steps:
     """Several runs side by side, for policies that are no tables."""
     from restive._kernels import unseen_chains
@@ -219,7 +229,7 @@ def _rule_run(
     def play(steps: int) -> None:
         nonlocal time
         for _ in range(steps):
-            arms = np.ascontiguousarray(policy.choose(states, ages, pulls), dtype=np.int64)
+            arms = np.ascontiguousarray(policy.select(states, ages, pulls), dtype=np.int64)
             unseen_chains.draw_all(population.laws, population.kind_of, states, ages, keys, arms,
                                    time, seen, paid)  # fmt: skip
             ages[:] += 1

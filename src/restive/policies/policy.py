@@ -59,10 +59,13 @@ class Policy(ABC):
         states = np.array([sight.states])
         ages = np.array([[sight.age(arm) for arm in range(self.n_arms)]])
         last = np.array([sight.last if any(sight.seen_at) else NEVER])
+        return np.asarray(self.ranking(states, ages, last)[0])
+
+    def ranking(self, states: Ints, ages: Ints, last: Ints) -> Floats:
+        """As ``priorities`` where some arms may not have been seen yet (state NEVER)."""
         never = states == NEVER
-        found = self.priorities(np.where(never, 0, states), ages, last)
-        known = found if self.unseen is None else np.where(never, self.unseen, found)
-        return np.asarray(known[0])
+        known = self.priorities(np.where(never, 0, states), ages, last)
+        return known if self.unseen is None else np.where(never, self.unseen, known)
 
     def choose(self, sight: Sight) -> int:
         """The arm to pull where ``sight`` is."""
