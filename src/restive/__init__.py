@@ -30,7 +30,9 @@ if TYPE_CHECKING:
         make_learner,
     )
     from restive.learners.tied.sampling import TiedSampling
+    from restive.many.bounded import BoundedPlan
     from restive.many.lagrangian import lagrangian_bound
+    from restive.many.planner import best_plan
     from restive.many.scheduler import Scheduler
     from restive.many.whittle import whittle_table
     from restive.mdp.representation import Representation
@@ -57,6 +59,7 @@ __all__ = [
     "Arm",
     "Bandit",
     "BanditWorld",
+    "BoundedPlan",
     "Experiment",
     "Fault",
     "FunctionPolicy",
@@ -82,6 +85,7 @@ __all__ = [
     "TooLargeError",
     "Value",
     "__version__",
+    "best_plan",
     "check_learner",
     "compare",
     "declare",
@@ -122,7 +126,9 @@ _HOMES = {
     "experiments": "Experiment Participant Results compare load_results summarize",
     "learners": "LEARNERS Learner Observation check_learner declare load_learner make_learner",
     "learners.tied.sampling": "TiedSampling",
+    "many.bounded": "BoundedPlan",
     "many.lagrangian": "lagrangian_bound",
+    "many.planner": "best_plan",
     "many.scheduler": "Scheduler",
     "many.whittle": "whittle_table",
     "mdp.representation": "Representation",

@@ -14,7 +14,9 @@ __all__ = ["Market"]
 
 Floats = NDArray[np.float64]
 
-GRID = 161  # prices to look at when choosing the next one
+GRID = 161  # prices to look at when choosing the next one,
+CURVES = 20_000  # fewer where that makes more prices of arms than this,
+LEAST = 17  # but at least so many
 
 
 class Market:
@@ -22,39 +24,58 @@ class Market:
 
     def __init__(self, arms: Sequence[Arm]) -> None:
         self.arms = arms
-        self._latest: list[PricedArm | None] = [None] * len(arms)
-        self._silent = [np.inf] * len(arms)
+        number: dict[tuple[bytes, bytes], int] = {}  # equal arms are priced once
+        self._kinds: list[Arm] = []
+        self._kind_of = np.empty(len(arms), dtype=np.int64)
+        for j, arm in enumerate(arms):
+            key = arm.transitions.tobytes(), arm.rewards.tobytes()
+            if key not in number:
+                number[key] = len(number)
+                self._kinds.append(arm)
+            self._kind_of[j] = number[key]
+        self._latest: list[PricedArm | None] = [None] * len(self._kinds)
+        self._silent = [np.inf] * len(self._kinds)
         self._curves: Floats | None = None
         self._seen: dict[tuple[int, float], tuple[float, float, float]] = {}
 
     def gain(self, arm: int, price: float) -> tuple[float, float, float]:
         """Bounds of g_j(x), and the pulls a step the arm wants."""
-        if price >= self._silent[arm]:
+        return self._gain(int(self._kind_of[arm]), price)
+
+    def _gain(self, kind: int, price: float) -> tuple[float, float, float]:
+        if price >= self._silent[kind]:
             return 0.0, 0.0, 0.0
-        if (arm, price) not in self._seen:
-            priced = price_arm(self.arms[arm], price, start=self._latest[arm])
-            self._latest[arm] = priced
+        if (kind, price) not in self._seen:
+            priced = price_arm(self._kinds[kind], price, start=self._latest[kind])
+            self._latest[kind] = priced
             if priced.upper == 0.0:
-                self._silent[arm] = price
-            self._seen[arm, price] = priced.lower, priced.upper, priced.pulls
-        return self._seen[arm, price]
+                self._silent[kind] = price
+            self._seen[kind, price] = priced.lower, priced.upper, priced.pulls
+        return self._seen[kind, price]
 
     def grid(self, block: Sequence[int]) -> tuple[Floats, Floats]:
         """Prices, and what the arms outside the block earn at each, in all."""
-        highest = max(float(arm.rewards.max()) for arm in self.arms)
-        prices = np.linspace(0, highest, GRID)
+        highest = max(float(arm.rewards.max()) for arm in self._kinds)
+        count = min(GRID, max(LEAST, CURVES // len(self._kinds)))
+        prices = np.linspace(0, highest, count)
         if self._curves is None:
             self._curves = np.array(
                 [
-                    [self.gain(j, price)[0] for price in prices.tolist()]
-                    for j in range(len(self.arms))
+                    [self._gain(kind, price)[0] for price in prices.tolist()]
+                    for kind in range(len(self._kinds))
                 ]
             )
-        others = [j for j in range(len(self.arms)) if j not in block]
-        return prices, self._curves[others].sum(axis=0)
+        return prices, self._outside(block) @ self._curves
 
     def outside(self, block: Sequence[int], price: float) -> tuple[float, float, float]:
         """Sums over the arms that are not in the block."""
-        rows = [self.gain(j, price) for j in range(len(self.arms)) if j not in block]
-        lower, upper, wanted = np.array(rows, dtype=np.float64).reshape(-1, 3).sum(axis=0)
+        counts = self._outside(block)
+        rows = np.array([self._gain(kind, price) for kind in range(len(counts))])
+        lower, upper, wanted = counts @ rows
         return float(lower), float(upper) * (1 + 1e-14 * len(rows)), float(wanted)
+
+    def _outside(self, block: Sequence[int]) -> Floats:
+        """How many arms of each kind are not in the block."""
+        counts = np.bincount(self._kind_of, minlength=len(self._kinds)).astype(np.float64)
+        np.subtract.at(counts, self._kind_of[list(block)], 1.0)
+        return counts

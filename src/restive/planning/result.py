@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,9 @@ from restive.mdp.representation import Representation
 from restive.mdp.spelled import pull_values
 from restive.mdp.structured import Parameters
 from restive.model.bandit import Bandit
+
+if TYPE_CHECKING:
+    from restive.policies.greedy import GreedyPolicy
 
 __all__ = ["Plan"]
 
@@ -50,6 +53,11 @@ class Plan(Described, Pictured):
     seconds: float
     note: str = ""
 
+    # what plans of any kind tell, see ``restive.many.bounded``
+    method = "exact"
+    lower_kind = upper_kind = "certified"
+    price = None
+
     def _title(self) -> str:
         return f"Plan of {self.bandit.name or 'an unnamed problem'}"
 
@@ -69,6 +77,22 @@ class Plan(Described, Pictured):
     def gain(self) -> float:
         """rho*, in the middle of its interval."""
         return 0.5 * (self.gain_lower + self.gain_upper)
+
+    @property
+    def proven_optimal(self) -> bool:
+        """Whether the policy is certainly optimal, within the tolerance."""
+        return self.gain_upper - self.gain_lower <= self.tolerance
+
+    @property
+    def block(self) -> tuple[int, ...]:
+        """Arms that were planned together: all of them."""
+        return tuple(range(self.bandit.n_arms))
+
+    @cached_property
+    def policy(self) -> GreedyPolicy:
+        from restive.policies.greedy import plan_policy
+
+        return plan_policy(self)
 
     @cached_property
     def gain_lower(self) -> float:

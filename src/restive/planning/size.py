@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -62,7 +63,10 @@ def forecast(
     check_tolerance(tolerance)
     require_one_pull(bandit, "exact planning")
     first, last = _ends(bandit, tolerance, caps)
-    seconds = OVERHEAD + SECONDS_PER_PAIR_AND_SWEEP * _backups(bandit, first, last)
+    try:
+        seconds = OVERHEAD + SECONDS_PER_PAIR_AND_SWEEP * _backups(bandit, first, last)
+    except OverflowError:  # more than a float can hold
+        seconds = inf
     return Forecast(last.caps, last.n_states, last.n_colors, peak(last), seconds,
                     memory_allowed(memory))  # fmt: skip
 

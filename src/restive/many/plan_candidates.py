@@ -1,0 +1,136 @@
+"""Index policies for any number of arms, and what they earn in simulated play."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from time import perf_counter
+
+import numpy as np
+
+from restive.many.index_tables import IndexTable
+from restive.many.lagrangian import LagrangianBound
+from restive.many.plan_policies import GroupsPolicy
+from restive.many.plan_task import Finding, Task
+from restive.many.policies import (
+    KindIndexPolicy,
+    PopulationPolicy,
+    index_table,
+    reward_table,
+    stay_else_oldest,
+)
+from restive.many.population import Population
+from restive.many.simulating import best_of, simulate_policy
+from restive.many.single_arm import price_arm
+from restive.many.whittle import whittle_table
+from restive.model.bandit import Arm
+from restive.policies.policy import Policy
+
+__all__ = ["contenders", "index_findings", "longer_play"]
+
+MOST_KINDS = 256  # of arms that index policies look at
+ROW_ERROR = 1e-6  # from where on ages share an index,
+MOST_AGES = 4_000  # or after so many
+SHORTEST, LONGEST = 4_000, 100_000  # steps of a simulated run
+RUNS = 32
+
+
+def contenders(task: Task, bound: LagrangianBound) -> tuple[int, ...]:
+    """Arms worth looking at: those that want pulls at the best price, as many as there is time for.
+
+    The rest are left alone; a policy that does so is a policy. Arms by what they earn at the price,
+    then by what they earn alone.
+    """
+    n_kinds = len(task.kinds)
+    if n_kinds <= MOST_KINDS:
+        return tuple(range(task.bandit.n_arms))
+    worth = np.asarray(bound.gains)
+    order = np.lexsort((-np.array([arm.gain for arm in task.kinds]), -worth))
+    count = np.cumsum(np.array(task.counts)[order])
+    enough = max(MOST_KINDS, int(np.searchsorted(count, 2 * task.bandit.pulls)) + 1)
+    chosen = np.isin(task.kind_of, order[:enough])
+    return tuple(np.flatnonzero(chosen).tolist())
+
+
+def index_findings(task: Task, bound: LagrangianBound, seconds: float) -> Iterator[Finding]:
+    """The best of the index policies that can be made in time."""
+    ends = perf_counter() + seconds
+    arms = contenders(task, bound)
+    population = task.population(arms)
+    policies = list(_policies(population, bound.price, perf_counter() + 0.5 * seconds))
+    if policies and (left := ends - perf_counter()) > 0:
+        choice = best_of(population, policies, task.bandit.pulls, _horizon(population), RUNS,
+                         rng=task.rng, time_limit=left)  # fmt: skip
+        if choice.value.runs > 1:
+            policy = lifted(task, arms, choice.policy)
+            yield Finding(choice.policy.name, simulated=choice.value, policy=lambda: policy,
+                          block=arms)  # fmt: skip
+
+
+def longer_play(task: Task, finding: Finding, seconds: float) -> Iterator[Finding]:
+    """The same index policy, played for longer on fresh random numbers."""
+    policy = finding.policy() if finding.policy is not None else None
+    if isinstance(policy, GroupsPolicy) and isinstance(policy.policies[0], PopulationPolicy):
+        policy = policy.policies[0]
+    before = finding.simulated
+    if not isinstance(policy, PopulationPolicy) or before is None or seconds <= 0:
+        return
+    seeds = np.random.SeedSequence([task.rng, 1])
+    value = simulate_policy(policy.population, policy, task.bandit.pulls, 4 * before.steps, RUNS,
+                            rng=seeds, time_limit=seconds)  # fmt: skip
+    if value.runs >= before.runs:
+        yield Finding(finding.method, simulated=value, policy=finding.policy, block=finding.block)
+
+
+def lifted(task: Task, arms: tuple[int, ...], policy: Policy) -> Policy:
+    """A policy for some of the arms as one for all of them."""
+    return policy if len(arms) == task.bandit.n_arms else _Some(task.sizes, arms, policy)
+
+
+class _Some(GroupsPolicy):
+    """One group with all pulls."""
+
+    def __init__(self, sizes: tuple[int, ...], arms: tuple[int, ...], policy: Policy) -> None:
+        super().__init__(sizes, [arms], [policy])
+        self.unseen = None
+
+    @property
+    def most_pulls(self) -> int:
+        return len(self.groups[0])
+
+
+def _policies(population: Population, price: float, ends: float) -> Iterator[PopulationPolicy]:
+    makers: dict[str, Callable[[Arm], IndexTable]] = {
+        "lagrangian": lambda arm: index_table(arm, price_arm(arm, price, cap=_cap(arm)).advantages),
+        "myopic": _rewards,
+        "whittle": lambda arm: index_table(arm, whittle_table(arm, cap=_cap(arm)).indices),
+    }
+    yield stay_else_oldest(population)
+    for name, maker in makers.items():
+        tables = []
+        for arm in population.kinds:
+            if perf_counter() > ends:
+                return
+            tables.append(maker(arm))
+        yield KindIndexPolicy(name, population, tuple(tables))
+
+
+def _rewards(arm: Arm) -> IndexTable:
+    if _mixes(arm, 1e-9) <= MOST_AGES:
+        return reward_table(arm)
+    return index_table(arm, price_arm(arm, 0.0, cap=_cap(arm)).table.means)
+
+
+def _cap(arm: Arm) -> int:
+    return min(_mixes(arm, ROW_ERROR), MOST_AGES)
+
+
+def _mixes(arm: Arm, error: float) -> int:
+    try:
+        return arm.mixing_time(error)
+    except ArithmeticError:  # too slowly to count the steps
+        return 2**50
+
+
+def _horizon(population: Population) -> int:
+    slowest = max(_mixes(arm, 0.25) for arm in population.kinds)
+    return min(max(SHORTEST, 100 * slowest), LONGEST)

@@ -1,0 +1,204 @@
+"""Stages of planning: each takes a share of the time and yields bounds and policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from math import comb, inf, prod
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.base.errors import TooLargeError
+from restive.many.grid import GridPlan
+from restive.many.grid_improvement import grid_improvements
+from restive.many.groups import grouped_improvements
+from restive.many.lagrangian import LagrangianBound, lagrangian_bound, two_state_bound
+from restive.many.pairs import pair_improvements
+from restive.many.plan_policies import GridPolicy, GroupsPolicy, PullsPolicy
+from restive.many.plan_task import Finding, Task
+from restive.many.policies import RulePolicy
+from restive.many.pricing import improvements
+from restive.many.several_pulls import plan_pulls
+from restive.many.simulating import SimulatedValue, simulate_policy
+from restive.planning import Plan, forecast, plan
+from restive.policies.greedy import plan_policy
+from restive.policies.policy import Policy
+
+__all__ = [
+    "block_stage",
+    "exact_seconds",
+    "exact_stage",
+    "grid_fits",
+    "grid_stage",
+    "group_stage",
+    "lagrangian_stage",
+    "pair_stage",
+    "pulls_fit",
+    "pulls_stage",
+]
+
+Groups = Sequence[Sequence[int]]
+Ints = NDArray[np.int64]
+
+SOME_KINDS = 100  # of two-state arms; more are priced by arrays
+EXACT_ARMS = 12  # beyond, a forecast is a number with too many digits
+GRID_STATES = 1_500_000  # of the first grid, with four ages for each arm and state
+PULL_BACKUPS = 3e7  # of one sweep of an exact plan with several pulls a step
+PLAY_SHARE = 0.15  # of a stage's time, for simulated play
+
+
+def lagrangian_stage(task: Task) -> LagrangianBound:
+    """Every kind of arm alone at the best price; any number of arms."""
+    two_state = all(arm.n_states == 2 and arm.period == 1 for arm in task.kinds)
+    if two_state and len(task.kinds) > SOME_KINDS:
+        p01, p11 = np.array([arm.transitions[:, 1] for arm in task.kinds]).T
+        r0, r1 = np.array([arm.rewards for arm in task.kinds]).T
+        return two_state_bound(p01, p11, r0, r1, task.bandit.pulls, counts=task.counts)
+    deadline = perf_counter() + 0.3 * task.left
+    return lagrangian_bound(task.kinds, task.bandit.pulls, counts=task.counts, deadline=deadline)
+
+
+def exact_seconds(task: Task) -> float:
+    """Forecast of an exact plan with one pull a step; infinite where it does not fit."""
+    if task.bandit.pulls > 1 or task.bandit.n_arms > EXACT_ARMS:
+        return inf
+    try:
+        size = forecast(task.bandit, task.tolerance, memory=task.memory)
+    except ArithmeticError:
+        return inf
+    return size.seconds if size.fits else inf
+
+
+def exact_stage(task: Task, seconds: float) -> Iterator[Finding]:
+    try:
+        best = plan(task.bandit, task.tolerance, memory=task.memory, time=seconds)
+    except (TooLargeError, ArithmeticError):
+        return
+    everyone = tuple(range(task.bandit.n_arms))
+    yield Finding("exact", best.gain_upper, None, best.gain_lower, exact=best,
+                  policy=partial(plan_policy, best), block=everyone)  # fmt: skip
+
+
+def block_stage(task: Task, seconds: float) -> Iterator[Finding]:
+    """Arms priced out; both ends certified."""
+    everyone = task.bandit.n_arms
+    for priced in improvements(task.bandit, task.tolerance, time=seconds, memory=task.memory):
+        whole = len(priced.block) == everyone
+        arms, own = priced.plan_arms, priced.plan
+        yield Finding(
+            "block" if len(arms) < everyone else "exact, grown from blocks",
+            priced.upper, None if whole else priced.price, priced.lower,
+            policy=None if own is None else partial(_followed, task.sizes, [arms], [own]),
+            block=arms,
+        )  # fmt: skip
+
+
+def _followed(sizes: Sequence[int], groups: Groups, plans: Sequence[Plan]) -> Policy:
+    """Every group by its own plan."""
+    return GroupsPolicy(sizes, groups, [plan_policy(own) for own in plans])
+
+
+def group_stage(task: Task, seconds: float) -> Iterator[Finding]:
+    """Groups of arms with a pull each; the lower end is certified."""
+    rounds = grouped_improvements(
+        task.bandit, task.bandit.pulls, task.tolerance, time=seconds, memory=task.memory
+    )
+    for grouped in rounds:
+        plans = [own for own in grouped.plans if own is not None]
+        if len(plans) == len(grouped.groups):
+            policy = partial(_followed, task.sizes, grouped.groups, plans)
+            block = tuple(arm for group in grouped.groups for arm in group)
+            yield Finding("groups", inf, None, grouped.lower, policy=policy, block=block)
+
+
+def grid_fits(task: Task) -> bool:
+    """Whether a grid of four ages for each arm and state is small."""
+    if task.bandit.n_arms > EXACT_ARMS:
+        return False
+    points = prod(4 * arm.n_states + arm.period for arm in task.bandit.arms)
+    return points * comb(task.bandit.n_arms, task.bandit.pulls) <= GRID_STATES * 3
+
+
+def grid_stage(task: Task, seconds: float) -> Iterator[Finding]:
+    """Grids of beliefs: an upper bound, and a policy whose value is simulated."""
+    best: GridPlan | None = None
+    rounds = grid_improvements(
+        task.bandit, task.bandit.pulls, time=(1 - PLAY_SHARE) * seconds, memory=task.memory,
+        tolerance=0.1 * task.tolerance,
+    )  # fmt: skip
+    try:
+        for best in rounds:
+            yield Finding("grid", best.upper)
+    except TooLargeError:
+        pass
+    if best is not None:
+        yield _played(task, best, PLAY_SHARE * seconds)
+
+
+def _played(task: Task, own: GridPlan, seconds: float) -> Finding:
+    policy = GridPolicy(own)
+    if len(own.uppers) > 1:  # the gain depends on the start: play from the true one
+        value = _played_from_start(task, policy, seconds)
+    else:
+        began = perf_counter()
+        first = own.simulate(steps=4_000, replications=8, rng=task.rng + 1)
+        took = perf_counter() - began
+        steps = int(min(200_000, 4_000 * max(1.0, 0.4 * seconds / max(took, 1e-3))))
+        gain = own.simulate(steps=steps, replications=16, rng=task.rng) if steps > 8_000 else first
+        value = SimulatedValue(
+            gain.mean, gain.lower, gain.upper, gain.replications, gain.steps, gain.level
+        )
+    everyone = tuple(range(task.bandit.n_arms))
+    return Finding("grid", own.upper, None, simulated=value, policy=lambda: policy, block=everyone)
+
+
+def _played_from_start(task: Task, policy: Policy, seconds: float) -> SimulatedValue:
+    population = task.population(range(task.bandit.n_arms))
+
+    def rule(states: Ints, ages: Ints, pulls: int) -> Ints:
+        worth = policy.ranking(states, ages, ages.argmin(axis=1))
+        return np.asarray(np.argsort(-worth, axis=1, kind="stable")[:, :pulls])
+
+    return simulate_policy(population, RulePolicy("grid", population, rule), task.bandit.pulls,
+                           2_000, 256, rng=task.rng, time_limit=seconds)  # fmt: skip
+
+
+def pair_stage(task: Task, seconds: float) -> Iterator[Finding]:
+    """Pairs of arms with conditional budgets: an upper bound where all arms contend."""
+    rounds = pair_improvements(
+        task.kinds, task.counts, task.bandit.pulls, time=max(seconds, 1e-3), memory=task.memory,
+        tolerance=max(0.1 * task.tolerance, 1e-6),
+    )  # fmt: skip
+    try:
+        for bound in rounds:
+            yield Finding("pairs", bound.upper, bound.price)
+    except TooLargeError:
+        return
+
+
+def pulls_fit(task: Task) -> bool:
+    """Whether an exact plan with several pulls a step is small enough to be tried."""
+    arms, pulls = task.bandit.arms, task.bandit.pulls
+    if len(arms) > EXACT_ARMS:
+        return False
+    try:
+        ages = [arm.mixing_time(0.1 * task.tolerance) + arm.period for arm in arms]
+    except ArithmeticError:
+        return False
+    sets = comb(len(arms), pulls)
+    cells = prod(arm.n_states * n for arm, n in zip(arms, ages, strict=True))
+    least = prod(sorted(ages)[:pulls])  # at the least, of arms just pulled there is one age
+    return sets * sets * (cells / least) <= PULL_BACKUPS
+
+
+def pulls_stage(task: Task, seconds: float) -> Iterator[Finding]:
+    """Exact planning with several pulls a step."""
+    ends = perf_counter() + seconds
+    try:
+        own = plan_pulls(task.bandit, task.bandit.pulls, task.tolerance, task.memory, ends)
+    except TooLargeError:
+        return
+    policy, everyone = PullsPolicy(own), tuple(range(task.bandit.n_arms))
+    yield Finding("exact", own.upper, None, own.lower, policy=lambda: policy, block=everyone)

@@ -1,0 +1,166 @@
+"""One planning task: the arms by kinds, the time there is, and what is known so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.many.bounded import BoundedPlan
+from restive.many.plan_policies import best_alone
+from restive.many.population import Population
+from restive.many.simulating import SimulatedValue
+from restive.model.bandit import Arm, Bandit
+from restive.planning import Plan
+from restive.policies.policy import Policy
+
+__all__ = ["Finding", "Standing", "Task"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """What a stage has to say: an upper bound, a policy with a value, or both.
+
+    lower: what the policy earns for certain; simulated: what it earned in simulated play. policy:
+    made when it is asked for. block: arms that it pulls.
+    """
+
+    method: str
+    upper: float = inf
+    price: float | None = None
+    lower: float = -inf
+    simulated: SimulatedValue | None = None
+    policy: Callable[[], Policy] | None = None
+    block: tuple[int, ...] = ()
+    exact: Plan | None = None
+
+
+class Task:
+    """A bandit to be planned until a deadline (of ``perf_counter``)."""
+
+    def __init__(
+        self, bandit: Bandit, tolerance: float, time: float, memory: int | None, rng: int
+    ) -> None:
+        self.bandit, self.tolerance, self.memory, self.rng = bandit, tolerance, memory, rng
+        self.restart(time)
+        self.kinds, self.kind_of = _kinds(bandit.arms)
+        self.counts = np.bincount(self.kind_of).tolist()
+        self.gains = np.array([arm.gain for arm in self.kinds])[self.kind_of]
+
+    def restart(self, time: float) -> None:
+        """Let the time begin now."""
+        self.began = perf_counter()
+        self.deadline = self.began + time
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return max(0.0, self.deadline - perf_counter())
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return self.bandit.n_states
+
+    def population(self, arms: Sequence[int]) -> Population:
+        """Some of the arms; equal ones that start alike become one kind."""
+        number: dict[tuple[int, bytes], int] = {}
+        kinds, kind_of = [], []
+        for j in arms:
+            arm = self.bandit.arms[j]
+            start = b"" if arm.initial == "stationary" else arm.initial_law.tobytes()
+            key = int(self.kind_of[j]), start
+            if key not in number:
+                number[key] = len(number)
+                kinds.append(arm)
+            kind_of.append(number[key])
+        return Population(kinds, kind_of)
+
+
+def _kinds(arms: Sequence[Arm]) -> tuple[list[Arm], NDArray[np.int64]]:
+    """Arms of equal transitions and rewards, one of each, and the kind of every arm."""
+    number: dict[tuple[bytes, bytes], int] = {}
+    kinds: list[Arm] = []
+    kind_of = np.empty(len(arms), dtype=np.int64)
+    for j, arm in enumerate(arms):
+        key = arm.transitions.tobytes(), arm.rewards.tobytes()
+        if key not in number:
+            number[key] = len(number)
+            kinds.append(arm)
+        kind_of[j] = number[key]
+    return kinds, kind_of
+
+
+@dataclass
+class Standing:
+    """The best of all findings: the lowest upper bound, and the policies known to earn most."""
+
+    task: Task
+    upper: Finding = field(init=False)
+    certified: Finding = field(init=False)
+    simulated: Finding | None = None
+
+    def __post_init__(self) -> None:
+        task = self.task
+        policy, arms, gain = best_alone(task.bandit, task.gains)
+        most = sum(sorted(float(a.rewards.max()) for a in task.bandit.arms)[-task.bandit.pulls :])
+        method = "one arm for ever" if len(arms) == 1 else "the best arms for ever"
+        self.certified = Finding(method, lower=gain, policy=lambda: policy, block=arms)
+        self.upper = Finding("the largest rewards", upper=most)
+
+    def add(self, finding: Finding) -> bool:
+        """Whether that made the interval narrower."""
+        before = self.lower, self.upper.upper
+        if finding.upper < self.upper.upper:
+            self.upper = finding
+        if finding.lower > self.certified.lower:
+            self.certified = finding
+        fresh = finding.simulated
+        if fresh is not None and (
+            self.simulated is None
+            or self.simulated.simulated is None
+            or finding.method == self.simulated.method
+            or fresh.mean > self.simulated.simulated.mean
+        ):
+            self.simulated = finding
+        return (self.lower, self.upper.upper) != before
+
+    @property
+    def lower(self) -> float:
+        return max(self.certified.lower, self._simulated_lower)
+
+    @property
+    def _simulated_lower(self) -> float:
+        if self.simulated is None or self.simulated.simulated is None:
+            return -inf
+        return self.simulated.simulated.lower
+
+    @property
+    def width(self) -> float:
+        return self.upper.upper - self.lower
+
+    @property
+    def done(self) -> bool:
+        return self.upper.upper - self.certified.lower <= self.task.tolerance
+
+    def plan(self, note: str = "") -> BoundedPlan:
+        """The best policy with its interval; certain is better than likely, if it is as good."""
+        by_play = self.simulated is not None and self._simulated_lower > self.certified.lower
+        chosen = self.simulated if by_play and self.simulated is not None else self.certified
+        policy, played = chosen.policy, chosen.simulated if by_play else None
+        assert policy is not None  # findings with values have policies
+        upper = max(self.upper.upper, self.certified.lower)
+        lower = min(self.lower, upper)
+        gain = 0.5 * (lower + upper) if chosen.exact is not None else lower
+        return BoundedPlan(
+            self.task.bandit, policy(), lower, upper,
+            min(played.mean, upper) if played is not None else gain,
+            "simulated" if by_play else "certified", self.certified.lower, chosen.method,
+            self.upper.method, chosen.block, self.upper.price, self.task.tolerance,
+            perf_counter() - self.task.began, played, chosen.exact, note,
+        )  # fmt: skip

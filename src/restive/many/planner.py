@@ -1,0 +1,220 @@
+"""One planner for any bandit: exact where that fits the time, otherwise an interval that closes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+from math import inf
+
+from restive.base.errors import Fault, ProblemError
+from restive.base.words import duration_text
+from restive.many import plan_stages as stages
+from restive.many.blocks import ExactBlocks
+from restive.many.bounded import BoundedPlan
+from restive.many.lagrangian import LagrangianBound
+from restive.many.plan_candidates import index_findings, longer_play
+from restive.many.plan_task import Finding, Standing, Task
+from restive.model.bandit import Arm, Bandit
+from restive.planning.size import check_tolerance
+
+__all__ = ["FINE", "ROUGH", "best_plan", "chosen_way", "plan_improvements"]
+
+FINE, ROUGH = 1e-6, 1e-4  # tolerances where an exact plan is quick, and elsewhere
+AT_ONCE = 2.0  # seconds of a plan before which nothing else is worth doing
+QUICK = 10.0  # seconds of an exact plan to the fine tolerance
+EXACT_SHARE = 0.7  # of the time: a longer forecast is not begun
+PLAY_SHARE = 0.12  # of the time left, for index policies
+BLOCK_ARMS = 2_000  # beyond, no arms are priced out
+ALIKE = 3  # kinds of arms up to which pairs come first
+PAIR_KINDS = 12  # kinds of arms up to which pairs are tried
+Stage = Callable[[Task, float], Iterator[Finding]]
+
+
+def best_plan(
+    bandit: Bandit,
+    tolerance: float | None = None,
+    *,
+    time: float = 60.0,
+    memory: int | None = None,
+    progress: Callable[[BoundedPlan], None] | None = None,
+    rng: int = 0,
+) -> BoundedPlan:
+    """The best policy that can be found in ``time`` seconds, and how good the best one can be.
+
+    Exact where that fits the time, otherwise by prices, blocks, grids, pairs and index policies,
+    whichever suit the arms; any number of arms, and of pulls a step. Stops when the interval is as
+    narrow as ``tolerance``, by default 1e-6 where an exact plan is quick and 1e-4 elsewhere.
+    progress sees every better plan. After Ctrl-C it returns the best one so far, ``interrupted``.
+
+    >>> from restive.problems import example1
+    >>> best = best_plan(example1(epsilon=0.1))
+    >>> best.method, best.proven_optimal, round(best.gain, 6)
+    ('exact', True, 0.7)
+    """
+    best: BoundedPlan | None = None
+    rounds = plan_improvements(bandit, tolerance, time=time, memory=memory, rng=rng)
+    try:
+        for best in rounds:
+            if progress is not None:
+                progress(best)
+    except KeyboardInterrupt:
+        if best is None:
+            raise
+        return replace(best, interrupted=True, note="Interrupted: " + _uncapitalised(best.note))
+    assert best is not None  # there is always a first one
+    return best
+
+
+def plan_improvements(
+    bandit: Bandit,
+    tolerance: float | None = None,
+    *,
+    time: float = 60.0,
+    memory: int | None = None,
+    rng: int = 0,
+) -> Iterator[BoundedPlan]:
+    """Plans whose intervals close, each better than the one before; the last one says why it ends.
+
+    Every one of them may be stopped at.
+    """
+    if not 0 < time < inf:
+        remedy = "Give a number of seconds above 0, such as 60."
+        raise ProblemError([Fault("time", "not a time to plan in", f"{time!r}", remedy)])
+    if tolerance is not None:
+        check_tolerance(tolerance)
+    task, ahead = _task(bandit, tolerance, time, memory, rng)
+    standing = Standing(task)
+    if ahead > min(AT_ONCE, time):
+        _compile()
+        task.restart(time)
+    yield from _rounds(task, standing, ahead)
+    yield standing.plan(_note(task, standing, ahead))
+
+
+def _task(
+    bandit: Bandit, tolerance: float | None, time: float, memory: int | None, rng: int
+) -> tuple[Task, float]:
+    """The task, and the seconds that an exact plan takes."""
+    task = Task(bandit, tolerance or FINE, time, memory, rng)
+    ahead = stages.exact_seconds(task)
+    if tolerance is None and ahead > QUICK:
+        task.tolerance = ROUGH
+        ahead = stages.exact_seconds(task)
+    return task, ahead
+
+
+@lru_cache(maxsize=1)
+def _compile() -> None:
+    """Go through all stages with something tiny, so that compiling does not count as planning."""
+    arms = [Arm([[0.5, 0.5], [0.6, 0.4]], [0, reward]) for reward in (0.5, 0.6, 0.6)]
+    for pulls in (1, 2):
+        task = Task(Bandit(arms, pulls=pulls), 1e-2, 60.0, None, 0)
+        bound = stages.lagrangian_stage(task)
+        parts = [index_findings(task, bound, 60.0), stages.pair_stage(task, 1.0)]
+        parts.append(stages.block_stage(task, 1.0) if pulls == 1 else stages.group_stage(task, 1.0))
+        for findings in parts:
+            for _ in findings:
+                pass
+
+
+def _rounds(task: Task, standing: Standing, ahead: float) -> Iterator[BoundedPlan]:
+    if ahead <= min(AT_ONCE, task.left):
+        yield from _followed(standing, stages.exact_stage(task, task.left))
+        if standing.done:
+            return
+    bound = stages.lagrangian_stage(task)
+    standing.add(Finding("prices", bound.upper, bound.price))
+    yield standing.plan("This is the first bound; the search goes on.")
+    if AT_ONCE < ahead <= EXACT_SHARE * task.left:
+        yield from _followed(standing, stages.exact_stage(task, task.left))
+        if standing.done:
+            return
+    yield from _followed(standing, index_findings(task, bound, PLAY_SHARE * task.left))
+    for _, stage, share in _ways(task, bound):
+        if standing.done or task.left <= 0:
+            return
+        yield from _followed(standing, stage(task, share * task.left))
+    played = standing.simulated
+    if played is not None and not standing.done:
+        yield from _followed(standing, longer_play(task, played, min(task.left, 10.0)))
+
+
+def _followed(standing: Standing, findings: Iterator[Finding]) -> Iterator[BoundedPlan]:
+    """Take in what a stage finds until that is enough."""
+    for finding in findings:
+        if standing.add(finding):
+            yield standing.plan("The search goes on.")
+        if standing.done:
+            return
+
+
+def _ways(task: Task, bound: LagrangianBound | None) -> list[tuple[str, Stage, float]]:
+    """What to try in which order where an exact plan does not fit: words, stage, share of time."""
+    n_arms, pulls, n_kinds = task.bandit.n_arms, task.bandit.pulls, len(task.kinds)
+    ways: list[tuple[str, Stage, float]] = []
+    grids = ("grids of beliefs", stages.grid_stage, 0.7)
+    pairs = ("pairs of arms", stages.pair_stage, 0.8)
+    if pulls > 1 and stages.pulls_fit(task):
+        ways.append(("exact planning", stages.pulls_stage, 0.6))
+    if stages.grid_fits(task) and (pulls > 1 or _slow(task, bound)):
+        ways.append(grids)
+    if n_kinds <= ALIKE and n_arms > 2:
+        ways.append(pairs)
+    if n_arms <= BLOCK_ARMS:
+        blocks = stages.block_stage if pulls == 1 else stages.group_stage
+        words = "blocks of arms" if pulls == 1 else "groups of arms"
+        ways.append((words, blocks, 0.75))
+    if stages.grid_fits(task) and grids not in ways:
+        ways.append(grids)
+    if ALIKE < n_kinds <= PAIR_KINDS:
+        ways.append(pairs)
+    return [*ways[:-1], (*ways[-1][:2], 0.95)] if ways else []
+
+
+def _slow(task: Task, bound: LagrangianBound | None) -> bool:
+    """Whether a block of three arms takes a good part of the time."""
+    worth = task.gains if bound is None else bound.gains[task.kind_of]
+    arms = [task.bandit.arms[j] for j in (-worth).argsort(kind="stable")[:3]]
+    price = max(float(arm.rewards.max()) for arm in arms)
+    return ExactBlocks(task.memory).seconds(arms, 0.5 * price, 1e-3) > 0.05 * task.left
+
+
+def chosen_way(
+    bandit: Bandit, tolerance: float | None = None, *, time: float = 60.0, memory: int | None = None
+) -> tuple[str, ...]:
+    """What ``best_plan`` would do in this time, in words and in order, without doing it."""
+    task, ahead = _task(bandit, tolerance, time, memory, 0)
+    if ahead <= EXACT_SHARE * time:
+        return ("exact planning",)
+    return ("prices", "index policies", *(words for words, _, _ in _ways(task, None)))
+
+
+def _note(task: Task, standing: Standing, ahead: float) -> str:
+    """What more time would buy."""
+    if standing.upper.upper - standing.lower <= task.tolerance:
+        return ""
+    method, words = standing.upper.method, ""
+    if method in MORE:
+        words = f"More time would buy {MORE[method]}."
+    played = standing.simulated
+    if played is not None and played.simulated is not None and not standing.done:
+        half = 0.5 * (played.simulated.upper - played.simulated.lower)
+        if half > 0.3 * standing.width:
+            words += " Much of the interval is the noise of simulated play."
+    if EXACT_SHARE * (task.deadline - task.began) < ahead < inf:
+        words += f" An exact plan would take about {duration_text(ahead)}."
+    return words.strip()
+
+
+MORE = {
+    "prices": "a larger block of arms planned together, if one fits",
+    "block": "a larger block of arms planned together",
+    "grid": "a finer grid and with it a lower upper bound",
+    "pairs": "better budgets for the pairs of arms",
+    "exact": "a narrower interval",
+}
+
+
+def _uncapitalised(note: str) -> str:
+    return note[:1].lower() + note[1:] if note else "the best plan so far."
