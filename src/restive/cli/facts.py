@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from restive.planning import Plan
     from restive.theory import BanditBounds
 
-__all__ = ["of_bounds", "of_plan", "of_problem"]
+__all__ = ["TIME", "of_bounds", "of_plan", "of_problem"]
 
+TIME = 60.0  # seconds that a plan may take unless another time is asked for
 QUICK_STATES = 2000  # up to here the true diameter is a matter of seconds
 
 
 def of_problem(bandit: Bandit, tolerance: float) -> dict[str, Any]:
     """Facts about every arm, the best arm and the size of the plan."""
+    from restive.many.planner import chosen_way
     from restive.planning.size import check_tolerance
 
     check_tolerance(tolerance)
@@ -30,12 +32,17 @@ def of_problem(bandit: Bandit, tolerance: float) -> dict[str, Any]:
         "tolerance": tolerance,
         "arms": [_of_arm(bandit.arm_name(j), arm, tolerance) for j, arm in enumerate(bandit.arms)],
         "best_arm": _best_arm(bandit),
+        "pulls": bandit.pulls,
         "forecast": _forecast(bandit, tolerance),
+        "way": list(chosen_way(bandit, tolerance)),
+        "seconds": TIME,
     }
 
 
 def of_plan(plan: Plan) -> dict[str, Any]:
     """The value of the best policy beside those of simple ones, and what it took to find it."""
+    from restive.cli.bounded import shared
+
     best, myopic = _best_arm(plan.bandit), _myopic(plan)
     likely = max(plan.gain, best["gain"], myopic["gain"] or 0.0)
     return {
@@ -46,6 +53,7 @@ def of_plan(plan: Plan) -> dict[str, Any]:
         "gain_lower": float(plan.gain_lower),
         "gain_upper": float(plan.gain_upper),
         "converged": bool(plan.converged),
+        **shared(plan),
         "note": plan.note,
         "starts": [
             {"probability": p, "gain": 0.5 * (low + high), "gain_lower": low, "gain_upper": high}
@@ -158,9 +166,11 @@ def _of_arm(name: str, arm: Arm, tolerance: float) -> dict[str, Any]:
 
 
 def _forecast(bandit: Bandit, tolerance: float) -> dict[str, Any] | None:
-    """None where an arm mixes too slowly for any plan."""
+    """None where an arm mixes too slowly for exact planning, or several are pulled a step."""
     from restive.planning import forecast
 
+    if bandit.pulls > 1:
+        return None
     try:
         size = forecast(bandit, tolerance)
     except ArithmeticError:
@@ -170,7 +180,7 @@ def _forecast(bandit: Bandit, tolerance: float) -> dict[str, Any] | None:
         "colors": int(size.colors),
         "caps": [int(cap) for cap in size.caps],
         "bytes": int(size.bytes),
-        "seconds": float(size.seconds),
+        "seconds": _finite(float(size.seconds)),
         "fits": bool(size.fits),
     }
 

@@ -10,12 +10,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from restive.base.words import duration_text, outward, size_text
+from restive.base.words import count_text, duration_text, outward, size_text
 from restive.cli.console import console, gain_text, table, title
 
 __all__ = ["show_plan", "show_problem"]
 
 SHOWN_STATES = 12
+SHOWN_ARMS = 24
 WIDE = 1e-3  # an interval wider than this is printed instead of its middle
 
 
@@ -27,10 +28,13 @@ def show_problem(facts: Mapping[str, Any]) -> None:
     out.print(title(facts, f"{len(arms)} arm{'s' * (len(arms) != 1)}"))
     out.print()
     heads = ("arm", "states", "reward", "period", "mixes in", f"to {close} in", "diameter")
-    facts_rows = [_arm_row(arm, j == facts["best_arm"]["arm"]) for j, arm in enumerate(arms)]
+    shown = arms if len(arms) <= SHOWN_ARMS + 1 else arms[:SHOWN_ARMS]
+    facts_rows = [_arm_row(arm, j == facts["best_arm"]["arm"]) for j, arm in enumerate(shown)]
+    if len(shown) < len(arms):
+        facts_rows.append((f"and {len(arms) - len(shown):,} more (see --json)", *[""] * 7))
     out.print(table(out, (*heads, "reversible"), facts_rows, right=range(1, 7)))
     out.print()
-    state_rows = [row for arm in arms for row in _state_rows(arm)]
+    state_rows = [row for arm in shown for row in _state_rows(arm)]
     state_heads = ("arm", "state", "reward", "share of time")
     out.print(table(out, state_heads, state_rows, right=(2, 3)))
     out.print()
@@ -63,8 +67,9 @@ def show_plan(facts: Mapping[str, Any]) -> None:
     out.print(Text(small, style="dim"))
     if not facts["converged"]:
         words = (
-            f"restive: the tolerance of {facts['tolerance']:g} was not reached: the caps given, or "
-            "rounding, leave the interval wider. It still holds."
+            f"restive: the tolerance of {facts['tolerance']:g} was not reached: "
+            f"{facts['note'] or 'the caps given, or rounding, leave the interval wider'}. "
+            "It still holds."
         )
         console(stderr=True).print(Text(words, style="yellow"))
 
@@ -102,19 +107,36 @@ def _state_rows(arm: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 
 def _problem_sentence(facts: Mapping[str, Any]) -> str:
-    best, size = facts["best_arm"], facts["forecast"]
+    best = facts["best_arm"]
     alone = f"Pulling one arm all the time earns at most {gain_text(best['gain'])} per step, with "
     alone += f"{best['name']}; switching arms at the right times may earn more."
     if len(facts["arms"]) == 1:
         alone = f"There is one arm only, and it earns {gain_text(best['gain'])} per step."
-    close = f"{facts['tolerance']:g}"
+    return f"{alone} {_size_sentence(facts)} {_choice_sentence(facts)}"
+
+
+def _size_sentence(facts: Mapping[str, Any]) -> str:
+    """What exact planning would take."""
+    size = facts["forecast"]
+    if facts["pulls"] > 1:
+        return f"Of the {len(facts['arms']):,} arms, {facts['pulls']:,} are pulled at each step."
     if size is None:
-        return f"{alone} Planning is out of reach: an arm mixes too slowly to count the steps."
-    fits = "" if size["fits"] else ", more than this machine can give; ask for a larger tolerance"
+        return "Exact planning is out of reach: an arm mixes too slowly to count the steps."
+    fits = "" if size["fits"] else ", more than this machine can give"
+    span = "longer than can be said" if size["seconds"] is None else duration_text(size["seconds"])
     return (
-        f"{alone} Planning this to within {close} takes about {size['states']:,} information "
-        f"states, {size_text(size['bytes'])} and {duration_text(size['seconds'])} or so{fits}."
-    )
+        f"Planning this to within {facts['tolerance']:g} takes about {count_text(size['states'])} "
+        f"information states, {size_text(size['bytes'])} and {span} or so{fits}."
+    ).replace("about about", "about")
+
+
+def _choice_sentence(facts: Mapping[str, Any]) -> str:
+    """What ``restive plan`` would do."""
+    way = facts["way"]
+    if way == ["exact planning"]:
+        return "restive plan does so."
+    words = f"{', '.join(way[:-1])} and {way[-1]}"
+    return f"restive plan closes an interval within {facts['seconds']:g} s instead, by {words}."
 
 
 def _plan_sentence(facts: Mapping[str, Any]) -> str:

@@ -15,8 +15,9 @@ __all__ = ["Market"]
 Floats = NDArray[np.float64]
 
 GRID = 161  # prices to look at when choosing the next one,
-CURVES = 20_000  # fewer where that makes more prices of arms than this,
+CELLS = 1_500_000  # fewer where tables of waits are read more than this,
 LEAST = 17  # but at least so many
+LONGEST = 20_000  # ages of a table of waits, about
 
 
 class Market:
@@ -56,7 +57,7 @@ class Market:
     def grid(self, block: Sequence[int]) -> tuple[Floats, Floats]:
         """Prices, and what the arms outside the block earn at each, in all."""
         highest = max(float(arm.rewards.max()) for arm in self._kinds)
-        count = min(GRID, max(LEAST, CURVES // len(self._kinds)))
+        count = min(GRID, max(LEAST, CELLS // sum(map(_cells, self._kinds))))
         prices = np.linspace(0, highest, count)
         if self._curves is None:
             self._curves = np.array(
@@ -79,3 +80,12 @@ class Market:
         counts = np.bincount(self._kind_of, minlength=len(self._kinds)).astype(np.float64)
         np.subtract.at(counts, self._kind_of[list(block)], 1.0)
         return counts
+
+
+def _cells(arm: Arm) -> int:
+    """About the size of an arm's table of waits."""
+    try:
+        ages = min(arm.mixing_time(1e-13), LONGEST)
+    except ArithmeticError:  # too slowly to count the steps
+        ages = LONGEST
+    return ages * arm.n_states**2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from time import perf_counter
 
 import numpy as np
@@ -45,8 +46,8 @@ def contenders(task: Task, bound: LagrangianBound) -> tuple[int, ...]:
         return tuple(range(task.bandit.n_arms))
     worth = np.asarray(bound.gains)
     order = np.lexsort((-np.array([arm.gain for arm in task.kinds]), -worth))
-    count = np.cumsum(np.array(task.counts)[order])
-    enough = max(MOST_KINDS, int(np.searchsorted(count, 2 * task.bandit.pulls)) + 1)
+    numbers = np.cumsum(np.array(task.counts)[order])
+    enough = max(MOST_KINDS, int(np.searchsorted(numbers, 2 * task.bandit.pulls)) + 1)
     chosen = np.isin(task.kind_of, order[:enough])
     return tuple(np.flatnonzero(chosen).tolist())
 
@@ -66,19 +67,30 @@ def index_findings(task: Task, bound: LagrangianBound, seconds: float) -> Iterat
                           block=arms)  # fmt: skip
 
 
-def longer_play(task: Task, finding: Finding, seconds: float) -> Iterator[Finding]:
-    """The same index policy, played for longer on fresh random numbers."""
+def longer_play(task: Task, finding: Finding, seconds: float, enough: float) -> Iterator[Finding]:
+    """The same index policy, played for longer and longer on fresh random numbers.
+
+    enough: half width of the interval at which to stop.
+    """
+    ends = perf_counter() + seconds
     policy = finding.policy() if finding.policy is not None else None
     if isinstance(policy, GroupsPolicy) and isinstance(policy.policies[0], PopulationPolicy):
         policy = policy.policies[0]
-    before = finding.simulated
-    if not isinstance(policy, PopulationPolicy) or before is None or seconds <= 0:
+    value = finding.simulated
+    if not isinstance(policy, PopulationPolicy):
         return
-    seeds = np.random.SeedSequence([task.rng, 1])
-    value = simulate_policy(policy.population, policy, task.bandit.pulls, 4 * before.steps, RUNS,
-                            rng=seeds, time_limit=seconds)  # fmt: skip
-    if value.runs >= before.runs:
+    for times in count(1):
+        if value is None or 0.5 * (value.upper - value.lower) <= enough:
+            return
+        began, steps = perf_counter(), value.steps
+        seeds = np.random.SeedSequence([task.rng, times])
+        value = simulate_policy(policy.population, policy, task.bandit.pulls, 4 * steps, RUNS,
+                                rng=seeds, time_limit=ends - began)  # fmt: skip
+        if value.runs < RUNS:
+            return
         yield Finding(finding.method, simulated=value, policy=finding.policy, block=finding.block)
+        if 5 * (perf_counter() - began) > ends - perf_counter():
+            return
 
 
 def lifted(task: Task, arms: tuple[int, ...], policy: Policy) -> Policy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from math import inf
@@ -25,6 +26,7 @@ AT_ONCE = 2.0  # seconds of a plan before which nothing else is worth doing
 QUICK = 10.0  # seconds of an exact plan to the fine tolerance
 EXACT_SHARE = 0.7  # of the time: a longer forecast is not begun
 PLAY_SHARE = 0.12  # of the time left, for index policies
+LONGEST_PLAY = 15.0  # seconds, to narrow the interval of what an index policy earns
 BLOCK_ARMS = 2_000  # beyond, no arms are priced out
 ALIKE = 3  # kinds of arms up to which pairs come first
 PAIR_KINDS = 12  # kinds of arms up to which pairs are tried
@@ -130,14 +132,20 @@ def _rounds(task: Task, standing: Standing, ahead: float) -> Iterator[BoundedPla
         yield from _followed(standing, stages.exact_stage(task, task.left))
         if standing.done:
             return
-    yield from _followed(standing, index_findings(task, bound, PLAY_SHARE * task.left))
+    with suppress(ArithmeticError):  # an arm mixes too slowly to be played
+        yield from _followed(standing, index_findings(task, bound, PLAY_SHARE * task.left))
     for _, stage, share in _ways(task, bound):
         if standing.done or task.left <= 0:
             return
-        yield from _followed(standing, stage(task, share * task.left))
+        try:
+            yield from _followed(standing, stage(task, share * task.left))
+        except ArithmeticError:  # an arm mixes too slowly for this one
+            continue
     played = standing.simulated
     if played is not None and not standing.done:
-        yield from _followed(standing, longer_play(task, played, min(task.left, 10.0)))
+        enough = max(0.05 * standing.width, 0.5 * task.tolerance)
+        seconds = min(task.left, LONGEST_PLAY)
+        yield from _followed(standing, longer_play(task, played, seconds, enough))
 
 
 def _followed(standing: Standing, findings: Iterator[Finding]) -> Iterator[BoundedPlan]:
@@ -197,11 +205,9 @@ def _note(task: Task, standing: Standing, ahead: float) -> str:
     method, words = standing.upper.method, ""
     if method in MORE:
         words = f"More time would buy {MORE[method]}."
-    played = standing.simulated
-    if played is not None and played.simulated is not None and not standing.done:
-        half = 0.5 * (played.simulated.upper - played.simulated.lower)
-        if half > 0.3 * standing.width:
-            words += " Much of the interval is the noise of simulated play."
+    played = standing.plan().simulated
+    if played is not None and 0.5 * (played.upper - played.lower) > 0.3 * standing.width:
+        words += " Much of the interval is the noise of simulated play."
     if EXACT_SHARE * (task.deadline - task.began) < ahead < inf:
         words += f" An exact plan would take about {duration_text(ahead)}."
     return words.strip()

@@ -1,0 +1,219 @@
+"""What ``restive plan`` tells about plans for many arms: facts, words, a live line, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from restive import __version__
+from restive.base.words import duration_text, outward
+from restive.base.writing import new_file
+from restive.cli.console import console, gain_text, table, title
+
+if TYPE_CHECKING:
+    from restive.many.bounded import BoundedPlan
+    from restive.planning import Plan
+
+__all__ = ["closing", "of_bounded", "shared", "show_bounded", "write_any_policy"]
+
+SHOWN_ARMS = 8
+MAX_ROWS = 1_000_000
+
+METHODS = {
+    "exact": "an exact plan of all arms",
+    "exact, grown from blocks": "an exact plan of all arms",
+    "block": "an exact plan of some of the arms; the others are left alone",
+    "groups": "a group of arms for each pull, planned exactly",
+    "grid": "a look ahead at the values of a grid of beliefs",
+    "whittle": "Whittle's index of each arm",
+    "lagrangian": "what a pull of each arm is worth more than its price",
+    "myopic": "the largest expected reward in the next step",
+    "stay, else oldest": "the rule of thumb: stay where it pays, else the arm unseen longest",
+    "one arm for ever": "one arm for ever",
+    "the best arms for ever": "the best arms for ever",
+}
+UPPER = {
+    "prices": "selling pulls at one price to each arm alone",
+    "block": "planning some arms together and selling pulls to the others at a price",
+    "grid": "planning on a grid of beliefs",
+    "pairs": "planning pairs of arms with conditional budgets",
+    "exact": "exact planning",
+    "exact, grown from blocks": "exact planning",
+    "the largest rewards": "the largest rewards there are",
+}
+
+
+def of_bounded(plan: BoundedPlan) -> dict[str, Any]:
+    """The interval, how it was found, and the arms that the policy pulls."""
+    bandit, played = plan.bandit, plan.simulated
+    best = bandit.best_arm
+    simulated = None
+    if played is not None:
+        simulated = {
+            "mean": played.mean, "lower": played.lower, "upper": played.upper,
+            "confidence": played.confidence, "runs": played.runs, "steps": played.steps,
+        }  # fmt: skip
+    return {
+        "problem": bandit.name,
+        "version": __version__,
+        "tolerance": float(plan.tolerance),
+        "arms": bandit.n_arms,
+        "pulls": bandit.pulls,
+        "gain": float(plan.gain),
+        "gain_lower": float(plan.lower),
+        "gain_upper": float(plan.upper),
+        "certified_lower": float(plan.certified_lower),
+        "converged": plan.converged,
+        **shared(plan),
+        "upper_method": plan.upper_method,
+        "simulated": simulated,
+        "best_arm": {
+            "arm": best, "name": bandit.arm_name(best), "gain": float(bandit.arms[best].gain),
+        },
+        "interrupted": plan.interrupted,
+        "note": plan.note,
+        "seconds": float(plan.seconds),
+    }  # fmt: skip
+
+
+def shared(plan: BoundedPlan | Plan) -> dict[str, Any]:
+    """What plans of every kind tell."""
+    return {
+        "method": plan.method,
+        "lower_kind": plan.lower_kind,
+        "upper_kind": plan.upper_kind,
+        "block": list(plan.block),
+        "price": plan.price,
+        "proven_optimal": plan.proven_optimal,
+    }
+
+
+def show_bounded(plan: BoundedPlan) -> None:
+    """Print the result first, then how it was found and what more time would buy."""
+    out = console()
+    facts = of_bounded(plan)
+    low, high = outward(plan.lower, plan.upper)
+    out.print(title(facts, "plan"))
+    out.print()
+    rows = [
+        ("no policy earns more than", high, "certified"),
+        ("this policy earns at least", low, _kind(plan)),
+    ]
+    if plan.lower_kind == "simulated":
+        sure = outward(plan.certified_lower, plan.upper)[0]
+        rows.append(("some policy earns at least", sure, "certified"))
+    alone = facts["best_arm"]
+    if plan.bandit.pulls == 1:
+        rows.append((f"always {alone['name']}", gain_text(alone["gain"]), "exact"))
+    out.print(table(out, ("", "reward per step", "known by"), rows, right=(1,)))
+    out.print()
+    for sentence in _sentences(plan):
+        out.print(Text(sentence))
+    out.print()
+    out.print(Text(f"{_arms(plan)}, {duration_text(plan.seconds)}.", style="dim"))
+
+
+def _kind(plan: BoundedPlan) -> str:
+    if plan.simulated is None:
+        return "certified"
+    return f"simulated, {plan.simulated.confidence:.0%} interval"
+
+
+def _arms(plan: BoundedPlan) -> str:
+    bandit = plan.bandit
+    words = f"{bandit.n_arms:,} arm{'s' * (bandit.n_arms != 1)}"
+    return f"{words}, {bandit.pulls:,} pulls a step" if bandit.pulls > 1 else words
+
+
+def _sentences(plan: BoundedPlan) -> Iterator[str]:
+    from restive.many.bounded import percent
+
+    if plan.proven_optimal:
+        yield f"The policy is optimal to within {plan.tolerance:g}: that is proven."
+    else:
+        kind = "certainly" if plan.lower_kind == "certified" else "by simulation"
+        yield f"The policy earns {kind} {percent(plan.loss)} less than the best one could."
+    block = plan.block
+    names = [plan.bandit.arm_name(j) for j in block[:SHOWN_ARMS]]
+    chosen = f"The policy is {METHODS.get(plan.method, plan.method)}"
+    if len(block) < plan.bandit.n_arms:
+        more = f" and {len(block) - SHOWN_ARMS:,} more" if len(block) > SHOWN_ARMS else ""
+        chosen += f"; it pulls {', '.join(names)}{more}"
+    yield f"{chosen}. The upper bound comes from {UPPER.get(plan.upper_method, plan.upper_method)}."
+    if plan.note:
+        yield plan.note
+
+
+@contextmanager
+def closing() -> Iterator[Callable[[BoundedPlan], None] | None]:
+    """A live line on standard error while the interval closes; None where nobody watches."""
+    err = console(stderr=True)
+    if not err.is_terminal:
+        yield None
+        return
+    with err.status("planning; Ctrl-C keeps the best so far") as status:
+
+        def report(plan: BoundedPlan) -> None:
+            low, high = outward(plan.lower, plan.upper)
+            status.update(
+                f"the best policy earns {low} to {high} ({plan.method}; {plan.upper_method}), "
+                f"{duration_text(plan.seconds)}; Ctrl-C keeps the best so far"
+            )
+
+        yield report
+
+
+def write_any_policy(plan: BoundedPlan | Plan, path: str) -> None:
+    """Index tables of each kind of arm; for other policies, what was pulled in simulated play."""
+    from restive.many.policies import KindIndexPolicy
+
+    policy = plan.policy
+    rows = _tables(plan, policy) if isinstance(policy, KindIndexPolicy) else _situations(plan)
+    with new_file(path) as draft, open(draft, "w", encoding="utf-8", newline="") as stream:
+        if Path(path).suffix.lower() == ".csv":
+            import csv
+
+            csv.writer(stream).writerows(rows)
+        else:
+            import json
+
+            head = next(rows)
+            entries = [dict(zip(head, row, strict=True)) for row in rows]
+            json.dump(entries, stream, ensure_ascii=False, indent=0)
+            stream.write("\n")
+
+
+def _tables(plan: BoundedPlan | Plan, policy: Any) -> Iterator[Sequence[Any]]:
+    """A row for each kind of arm, state last seen and age."""
+    import numpy as np
+
+    yield ["kind", "arms", "first_arm", "state", "age", "index"]
+    population, written = policy.population, 0
+    for kind, (arm, index) in enumerate(zip(population.kinds, policy.tables, strict=True)):
+        arms = np.flatnonzero(population.kind_of == kind)
+        name = plan.bandit.arm_name(int(arms[0]))
+        for state, line in zip(arm.states, index.values.tolist(), strict=True):
+            for age, value in enumerate(line, start=1):
+                yield [kind + 1, len(arms), name, state, age, value]
+                written += 1
+        if written > MAX_ROWS:
+            return
+
+
+def _situations(plan: BoundedPlan | Plan) -> Iterator[Sequence[Any]]:
+    """Situations of simulated play, the most frequent first, and what is pulled in them."""
+    from restive.report.policy.bounded_play import play_stretch
+
+    played, bandit = play_stretch(plan), plan.bandit
+    numbers = [j + 1 for j in played.block]
+    yield ["share", *(f"state_{j}" for j in numbers), *(f"age_{j}" for j in numbers), "pull"]
+    total = max(1, sum(played.situations.values()))
+    for (states, ages, arms), count in played.situations.most_common():
+        seen = [bandit.arms[j].states[s] if s >= 0 else "" for j, s in
+                zip(played.block, states, strict=True)]  # fmt: skip
+        yield [count / total, *seen, *ages, " + ".join(bandit.arm_name(j) for j in arms)]
+

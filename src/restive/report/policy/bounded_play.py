@@ -1,0 +1,77 @@
+"""A stretch of simulated play by any policy, for pictures and tables of many arms."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.many.bounded import BoundedPlan
+from restive.model.bandit import Arm
+from restive.planning import Plan
+
+__all__ = ["Stretch", "play_stretch"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+STEPS = 4_000
+CELLS = 4_000_000  # arms times steps, at most
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """pulls: (n, m) arms; paid: (n, m); situations: (states, ages) of the block -> how often."""
+
+    pulls: Ints
+    paid: Floats
+    block: tuple[int, ...]
+    situations: Counter[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]]
+
+    def shares(self, n_arms: int) -> Floats:
+        """Share of all pulls that each arm gets."""
+        return np.bincount(self.pulls.ravel(), minlength=n_arms) / max(1, self.pulls.size)
+
+
+def play_stretch(plan: BoundedPlan | Plan, seed: int = 0) -> Stretch:
+    """Play the policy from its start; the first quarter is left out."""
+    bandit, policy, block = plan.bandit, plan.policy, plan.block
+    rng = np.random.default_rng(seed)
+    steps = max(200, min(STEPS, CELLS // bandit.n_arms))
+    states, ages = np.full(bandit.n_arms, -1), np.ones(bandit.n_arms, dtype=np.int64)
+    rows: dict[tuple[int, int], Floats] = {}
+    pulls, paid, seen = [], [], Counter[tuple[tuple[int, ...], ...]]()
+    for step in range(steps):
+        worth = policy.ranking(states[None], ages[None], np.array([int(ages.argmin())]))[0]
+        arms = np.argsort(-worth, kind="stable")[: bandit.pulls]
+        if step >= steps // 4:
+            key = (_part(states, block), _part(ages, block), tuple(arms.tolist()))
+            if len(block) <= len(arms) + 12:
+                seen[key] += 1
+        rewards = []
+        for j in arms.tolist():
+            law = _law(bandit.arms[j], int(states[j]), int(ages[j]), rows)
+            states[j] = rng.choice(len(law), p=law)
+            rewards.append(float(bandit.arms[j].rewards[states[j]]))
+        ages += 1
+        ages[arms] = 1
+        if step >= steps // 4:
+            pulls.append(arms)
+            paid.append(rewards)
+    return Stretch(np.array(pulls), np.array(paid), block, seen)  # type: ignore[arg-type]
+
+
+def _part(numbers: Ints, block: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(numbers[list(block)].tolist())
+
+
+def _law(arm: Arm, state: int, age: int, rows: dict[tuple[int, int], Floats]) -> Floats:
+    """Of the state that a pull shows."""
+    key = id(arm), age
+    if key not in rows:
+        rows[key] = arm.power(age if state >= 0 else age - 1)
+    matrix = rows[key] if state >= 0 else arm.power(age - 1)
+    law = matrix[state] if state >= 0 else arm.initial_law @ matrix
+    return np.asarray(np.maximum(law, 0.0) / np.maximum(law, 0.0).sum())
