@@ -216,4 +216,3 @@ def _situations(plan: BoundedPlan | Plan) -> Iterator[Sequence[Any]]:
         seen = [bandit.arms[j].states[s] if s >= 0 else "" for j, s in
                 zip(played.block, states, strict=True)]  # fmt: skip
         yield [count / total, *seen, *ages, " + ".join(bandit.arm_name(j) for j in arms)]
-

@@ -14,10 +14,10 @@ from restive.base.errors import Fault, ProblemError, TooLargeError
 from restive.base.writing import new_file
 
 if TYPE_CHECKING:
-    from restive.model.bandit import Bandit
+    from restive.many.bounded import BoundedPlan
     from restive.planning import Plan
 
-__all__ = ["check_arms", "check_target", "write_figure", "write_policy"]
+__all__ = ["check_target", "write_figure", "write_policy"]
 
 MAX_ARMS = 3
 MAX_ROWS = 1_000_000
@@ -57,24 +57,29 @@ def _refusal(option: str, target: Path) -> Fault | None:
     return None
 
 
-def check_arms(bandit: Bandit) -> None:
-    """Refuse to list the policy of too many arms."""
-    if bandit.n_arms > MAX_ARMS:
-        raise TooLargeError(
-            f"--policy-out: the policy of {bandit.n_arms} arms is too large to read; listings go "
-            f"up to {MAX_ARMS} arms. {INSTEAD}"
-        )
-
-
-def write_figure(plan: Plan, path: str) -> None:
+def write_figure(plan: Plan | BoundedPlan, path: str) -> None:
     """Draw the policy into ``path``."""
-    from restive.report import policy_figure
+    from restive.planning import Plan as Exact
+    from restive.report import bounded_figure, policy_figure
 
-    policy_figure(plan, path)
+    if isinstance(plan, Exact):
+        policy_figure(plan, path)
+    else:
+        bounded_figure(plan, path)
 
 
-def write_policy(plan: Plan, path: str) -> None:
-    """Write one row per information state: what was seen, how long ago, what to pull next."""
+def write_policy(plan: Plan | BoundedPlan, path: str) -> None:
+    """Write one row per information state: what was seen, how long ago, what to pull next.
+
+    Where these are too many: indices of each kind of arm, or the most frequent situations.
+    """
+    from restive.planning import Plan as Exact
+
+    if not isinstance(plan, Exact) or plan.bandit.n_arms > MAX_ARMS:
+        from restive.cli.bounded import write_any_policy
+
+        write_any_policy(plan, path)
+        return
     check_listing(plan)
     rows = _rows(plan)
     with new_file(path) as draft, open(draft, "w", encoding="utf-8", newline="") as stream:
@@ -95,7 +100,6 @@ def write_policy(plan: Plan, path: str) -> None:
 
 def check_listing(plan: Plan) -> None:
     """Refuse to list policies that nobody could read."""
-    check_arms(plan.bandit)
     count = _count(plan)
     if count > MAX_ROWS:
         raise TooLargeError(
