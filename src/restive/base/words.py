@@ -50,7 +50,7 @@ def size_text(count: float) -> str:
     ('5.3 MB', '12 bytes')
     """
     if count >= 1e21:
-        return f"{Decimal(count).scaleb(-15):.0e} PB"
+        return f"{Decimal(count).scaleb(-15):.0e} PB".replace("e+", "e")
     for unit in ("bytes", "kB", "MB", "GB", "TB", "PB"):
         if count < 1000 or unit == "PB":
             break

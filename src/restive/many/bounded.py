@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from math import inf
 
@@ -29,13 +31,14 @@ class BoundedPlan:
         from simulated play ("simulated"; see ``simulated``). upper: no policy earns more, certain.
     certified_lower: what the best policy earns at least for certain, by this policy or another.
     gain: the policy's own value; where it is certified, the middle of what is known of it.
+    make_policy: makes ``policy``, once it is asked for.
     method, upper_method: what gave the policy, and the upper bound. block: the arms that the
         policy ever pulls. price: of a pull, behind the upper bound, if it sells pulls.
     exact: the exact plan, where one was made. note: what more time would buy.
     """
 
     bandit: Bandit
-    policy: Policy = field(repr=False)
+    make_policy: Callable[[], Policy] = field(repr=False)
     lower: float
     upper: float
     gain: float
@@ -52,6 +55,10 @@ class BoundedPlan:
     note: str = ""
     interrupted: bool = False
     upper_kind: str = "certified"
+
+    @cached_property
+    def policy(self) -> Policy:
+        return self.make_policy()
 
     @property
     def gain_lower(self) -> float:

@@ -31,7 +31,7 @@ __all__ = ["contenders", "index_findings", "longer_play"]
 MOST_KINDS = 256  # of arms that index policies look at
 ROW_ERROR = 1e-6  # from where on ages share an index,
 MOST_AGES = 4_000  # or after so many
-SHORTEST, LONGEST = 4_000, 100_000  # steps of a simulated run
+SHORTEST, LONGEST = 3_000, 100_000  # steps of a simulated run with one pull a step
 RUNS = 32
 
 
@@ -59,7 +59,8 @@ def index_findings(task: Task, bound: LagrangianBound, seconds: float) -> Iterat
     population = task.population(arms)
     policies = list(_policies(population, bound.price, perf_counter() + 0.5 * seconds))
     if policies and (left := ends - perf_counter()) > 0:
-        choice = best_of(population, policies, task.bandit.pulls, _horizon(population), RUNS,
+        horizon = _horizon(population, task.bandit.pulls)
+        choice = best_of(population, policies, task.bandit.pulls, horizon, RUNS,
                          rng=task.rng, time_limit=left)  # fmt: skip
         if choice.value.runs > 1:
             policy = lifted(task, arms, choice.policy)
@@ -143,6 +144,8 @@ def _mixes(arm: Arm, error: float) -> int:
         return 2**50
 
 
-def _horizon(population: Population) -> int:
+def _horizon(population: Population, pulls: int) -> int:
+    """Long enough for the slowest arm; shorter where many pulls a step average out."""
     slowest = max(_mixes(arm, 0.25) for arm in population.kinds)
-    return min(max(SHORTEST, 100 * slowest), LONGEST)
+    fewer = min(pulls, 10)
+    return min(max(SHORTEST // fewer, 100 * slowest // fewer), LONGEST)

@@ -15,19 +15,21 @@ from restive.many.grid import GridPlan
 from restive.many.grid_improvement import grid_improvements
 from restive.many.groups import grouped_improvements
 from restive.many.lagrangian import LagrangianBound, lagrangian_bound, two_state_bound
-from restive.many.pairs import pair_improvements
+from restive.many.market import Market
 from restive.many.plan_policies import GridPolicy, GroupsPolicy, PullsPolicy
 from restive.many.plan_task import Finding, Task
 from restive.many.policies import RulePolicy
 from restive.many.pricing import improvements
 from restive.many.several_pulls import plan_pulls
 from restive.many.simulating import SimulatedValue, simulate_policy
+from restive.model.bandit import Bandit
 from restive.planning import Plan, forecast, plan
 from restive.policies.greedy import plan_policy
 from restive.policies.policy import Policy
 
 __all__ = [
     "block_stage",
+    "compile_arrays",
     "exact_seconds",
     "exact_stage",
     "grid_fits",
@@ -46,18 +48,31 @@ SOME_KINDS = 100  # of two-state arms; more are priced by arrays
 EXACT_ARMS = 12  # beyond, a forecast is a number with too many digits
 GRID_STATES = 1_500_000  # of the first grid, with four ages for each arm and state
 PULL_BACKUPS = 3e7  # of one sweep of an exact plan with several pulls a step
+CONTENDERS = 40  # arms that may join a block
+NEAR = (0.75, 0.9, 1.0)  # times the best price of arms alone: where contenders are looked for
 PLAY_SHARE = 0.15  # of a stage's time, for simulated play
 
 
 def lagrangian_stage(task: Task) -> LagrangianBound:
     """Every kind of arm alone at the best price; any number of arms."""
-    two_state = all(arm.n_states == 2 and arm.period == 1 for arm in task.kinds)
-    if two_state and len(task.kinds) > SOME_KINDS:
+    if _by_arrays(task):
         p01, p11 = np.array([arm.transitions[:, 1] for arm in task.kinds]).T
         r0, r1 = np.array([arm.rewards for arm in task.kinds]).T
         return two_state_bound(p01, p11, r0, r1, task.bandit.pulls, counts=task.counts)
     deadline = perf_counter() + 0.3 * task.left
     return lagrangian_bound(task.kinds, task.bandit.pulls, counts=task.counts, deadline=deadline)
+
+
+def _by_arrays(task: Task) -> bool:
+    return len(task.kinds) > SOME_KINDS and all(
+        arm.n_states == 2 and arm.period == 1 for arm in task.kinds
+    )
+
+
+def compile_arrays(task: Task) -> None:
+    """Compile what prices by arrays take, if they will be needed."""
+    if _by_arrays(task):
+        two_state_bound([0.5, 0.4], [0.4, 0.5], [0, 0], [1, 1], 1)
 
 
 def exact_seconds(task: Task) -> float:
@@ -82,17 +97,43 @@ def exact_stage(task: Task, seconds: float) -> Iterator[Finding]:
 
 
 def block_stage(task: Task, seconds: float) -> Iterator[Finding]:
-    """Arms priced out; both ends certified."""
-    everyone = task.bandit.n_arms
-    for priced in improvements(task.bandit, task.tolerance, time=seconds, memory=task.memory):
-        whole = len(priced.block) == everyone
-        arms, own = priced.plan_arms, priced.plan
+    """Arms priced out; both ends certified.
+
+    Of very many arms only the likeliest contenders may join the block: the others are priced
+    whenever the upper bound falls, U(x) = (bound of the contenders at price x) + sum of g_j(x).
+    """
+    ends = perf_counter() + seconds
+    arms = list(range(task.bandit.n_arms))
+    rest = Market([])
+    if len(arms) > CONTENDERS:
+        arms, rest = _contenders(task)
+    some = Bandit([task.bandit.arms[j] for j in arms])
+    upper = inf
+    for priced in improvements(some, task.tolerance, time=ends - perf_counter(),
+                               memory=task.memory):  # fmt: skip
+        worse = priced.upper >= upper
+        upper = min(upper, priced.upper)
+        more = 0.0 if worse or not rest.arms else rest.outside((), priced.price)[1]
+        block, own = tuple(arms[j] for j in priced.plan_arms), priced.plan
+        whole = len(block) == task.bandit.n_arms
         yield Finding(
-            "block" if len(arms) < everyone else "exact, grown from blocks",
-            priced.upper, None if whole else priced.price, priced.lower,
-            policy=None if own is None else partial(_followed, task.sizes, [arms], [own]),
-            block=arms,
+            "exact, grown from blocks" if whole else "block",
+            inf if worse else priced.upper + more, priced.price, priced.lower, block=block,
+            policy=None if own is None else partial(_followed, task.sizes, [block], [own]),
         )  # fmt: skip
+        if perf_counter() > ends:
+            return
+
+
+def _contenders(task: Task) -> tuple[list[int], Market]:
+    """The arms that want pulls most at prices near the best one, and a market of the others."""
+    price = lagrangian_stage(task).price
+    market = Market(task.bandit.arms)
+    worth = [sum(market.gain(j, share * price)[1] for share in NEAR)
+             for j in range(task.bandit.n_arms)]  # fmt: skip
+    order = np.argsort(-np.array(worth), kind="stable").tolist()
+    others = Market([task.bandit.arms[j] for j in order[CONTENDERS:]])
+    return order[:CONTENDERS], others
 
 
 def _followed(sizes: Sequence[int], groups: Groups, plans: Sequence[Plan]) -> Policy:
@@ -167,6 +208,8 @@ def _played_from_start(task: Task, policy: Policy, seconds: float) -> SimulatedV
 
 def pair_stage(task: Task, seconds: float) -> Iterator[Finding]:
     """Pairs of arms with conditional budgets: an upper bound where all arms contend."""
+    from restive.many.pairs import pair_improvements  # and with it linear programming
+
     rounds = pair_improvements(
         task.kinds, task.counts, task.bandit.pulls, time=max(seconds, 1e-3), memory=task.memory,
         tolerance=max(0.1 * task.tolerance, 1e-6),

@@ -125,7 +125,7 @@ class Standing:
             self.simulated is None
             or self.simulated.simulated is None
             or finding.method == self.simulated.method
-            or fresh.mean > self.simulated.simulated.mean
+            or fresh.lower > self.simulated.simulated.lower
         ):
             self.simulated = finding
         return (self.lower, self.upper.upper) != before
@@ -158,7 +158,7 @@ class Standing:
         lower = min(self.lower, upper)
         gain = 0.5 * (lower + upper) if chosen.exact is not None else lower
         return BoundedPlan(
-            self.task.bandit, policy(), lower, upper,
+            self.task.bandit, policy, lower, upper,
             min(played.mean, upper) if played is not None else gain,
             "simulated" if by_play else "certified", self.certified.lower, chosen.method,
             self.upper.method, chosen.block, self.upper.price, self.task.tolerance,

@@ -26,8 +26,10 @@ AT_ONCE = 2.0  # seconds of a plan before which nothing else is worth doing
 QUICK = 10.0  # seconds of an exact plan to the fine tolerance
 EXACT_SHARE = 0.7  # of the time: a longer forecast is not begun
 PLAY_SHARE = 0.12  # of the time left, for index policies
+LEAST_PLAY = 4.0  # seconds, but not more than half of those left
 LONGEST_PLAY = 15.0  # seconds, to narrow the interval of what an index policy earns
-BLOCK_ARMS = 2_000  # beyond, no arms are priced out
+BLOCK_KINDS = 2_000  # of arms; beyond, no arms are priced out
+MANY = 50  # arms from which on prices alone are close, and pairs get less time
 ALIKE = 3  # kinds of arms up to which pairs come first
 PAIR_KINDS = 12  # kinds of arms up to which pairs are tried
 Stage = Callable[[Task, float], Iterator[Finding]]
@@ -89,6 +91,7 @@ def plan_improvements(
     standing = Standing(task)
     if ahead > min(AT_ONCE, time):
         _compile()
+        stages.compile_arrays(task)
         task.restart(time)
     yield from _rounds(task, standing, ahead)
     yield standing.plan(_note(task, standing, ahead))
@@ -115,6 +118,7 @@ def _compile() -> None:
         bound = stages.lagrangian_stage(task)
         parts = [index_findings(task, bound, 60.0), stages.pair_stage(task, 1.0)]
         parts.append(stages.block_stage(task, 1.0) if pulls == 1 else stages.group_stage(task, 1.0))
+        parts.append(stages.grid_stage(task, 1.0))
         for findings in parts:
             for _ in findings:
                 pass
@@ -133,7 +137,8 @@ def _rounds(task: Task, standing: Standing, ahead: float) -> Iterator[BoundedPla
         if standing.done:
             return
     with suppress(ArithmeticError):  # an arm mixes too slowly to be played
-        yield from _followed(standing, index_findings(task, bound, PLAY_SHARE * task.left))
+        seconds = max(PLAY_SHARE * task.left, min(LEAST_PLAY, 0.5 * task.left))
+        yield from _followed(standing, index_findings(task, bound, seconds))
     for _, stage, share in _ways(task, bound):
         if standing.done or task.left <= 0:
             return
@@ -162,14 +167,14 @@ def _ways(task: Task, bound: LagrangianBound | None) -> list[tuple[str, Stage, f
     n_arms, pulls, n_kinds = task.bandit.n_arms, task.bandit.pulls, len(task.kinds)
     ways: list[tuple[str, Stage, float]] = []
     grids = ("grids of beliefs", stages.grid_stage, 0.7)
-    pairs = ("pairs of arms", stages.pair_stage, 0.8)
+    pairs = ("pairs of arms", stages.pair_stage, 0.8 if n_arms <= MANY else 0.4)
     if pulls > 1 and stages.pulls_fit(task):
         ways.append(("exact planning", stages.pulls_stage, 0.6))
     if stages.grid_fits(task) and (pulls > 1 or _slow(task, bound)):
         ways.append(grids)
     if n_kinds <= ALIKE and n_arms > 2:
         ways.append(pairs)
-    if n_arms <= BLOCK_ARMS:
+    if n_kinds <= BLOCK_KINDS and (pulls == 1 or n_arms <= BLOCK_KINDS):
         blocks = stages.block_stage if pulls == 1 else stages.group_stage
         words = "blocks of arms" if pulls == 1 else "groups of arms"
         ways.append((words, blocks, 0.75))

@@ -42,7 +42,7 @@ def _draw(plan: BoundedPlan, figure: Figure) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(2, 3))
     shown = _bars(plan, played, left)
     if isinstance(plan.policy, KindIndexPolicy):
-        _indices(plan.policy, shown, right)
+        _indices(plan, plan.policy, shown, right)
     else:
         _strip(plan, played, shown, right)
     low, high = outward(plan.lower, plan.upper)
@@ -88,17 +88,19 @@ def _strip(plan: BoundedPlan, played: Stretch, shown: list[int], axes: Axes) -> 
     axes.set_xlabel("step of a stretch of play; rows as on the left")
 
 
-def _indices(policy: KindIndexPolicy, shown: list[int], axes: Axes) -> None:
+def _indices(plan: BoundedPlan, policy: KindIndexPolicy, shown: list[int], axes: Axes) -> None:
     """Index by age for the kinds of arms most pulled, a line for each state last seen."""
-    kinds = list(dict.fromkeys(int(policy.population.kind_of[j]) for j in shown))[:SHOWN_KINDS]
+    kinds: dict[int, int] = {}  # and the first arm of each
+    for j in shown:
+        kinds.setdefault(int(policy.population.kind_of[j]), j)
     ages = np.arange(1, SHOWN_AGES + 1)
-    for kind, color in zip(kinds, COLORS, strict=False):
+    for (kind, first), color in zip(list(kinds.items())[:SHOWN_KINDS], COLORS, strict=False):
         arm, index = policy.population.kinds[kind], policy.tables[kind]
+        name = printable(plan.bandit.arm_name(first), 16)
         for state in range(arm.n_states):
             values: NDArray[np.float64] = index.look_up(np.full(len(ages), state), ages)
             shade = 0.35 + 0.65 * (state + 1) / arm.n_states
-            name = printable(arm.name or f"kind {kind + 1}", 16)
-            label = f"{name}, {printable(arm.states[state], 12)} seen"
+            label = f"{name} seen in {printable(arm.states[state], 12)}"
             axes.plot(ages, values, color=color, alpha=shade, label=label)
     axes.set_xlabel("steps since the arm was seen")
     axes.set_ylabel(f"{policy.name} index: the largest is pulled")

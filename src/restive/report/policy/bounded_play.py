@@ -69,9 +69,11 @@ def _part(numbers: Ints, block: tuple[int, ...]) -> tuple[int, ...]:
 
 def _law(arm: Arm, state: int, age: int, rows: dict[tuple[int, int], Floats]) -> Floats:
     """Of the state that a pull shows."""
-    key = id(arm), age
-    if key not in rows:
-        rows[key] = arm.power(age if state >= 0 else age - 1)
-    matrix = rows[key] if state >= 0 else arm.power(age - 1)
-    law = matrix[state] if state >= 0 else arm.initial_law @ matrix
+    if state < 0:
+        law = arm.initial_law @ arm.power(age - 1)
+    else:
+        key = id(arm), age
+        if key not in rows:
+            rows[key] = arm.power(age)
+        law = rows[key][state]
     return np.asarray(np.maximum(law, 0.0) / np.maximum(law, 0.0).sum())
