@@ -15,7 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from restive.many.single_arm import PricedArm, price_arm
 from restive.model.bandit import Arm
 
-__all__ = ["LagrangianBound", "Priced", "lagrangian_bound", "minimise", "two_state_bound"]
+__all__ = [
+    "LagrangianBound",
+    "Priced",
+    "lagrangian_bound",
+    "minimise",
+    "two_state_bound",
+    "two_state_gains",
+]
 
 Floats = NDArray[np.float64]
 
@@ -145,6 +152,28 @@ def two_state_bound(
         best = run(best.price, each)
     gains, wanted = each[:, 1].copy(), each[:, 2].copy()
     return LagrangianBound(best.upper, best.price, slack, pulls, gains, wanted, many, count)
+
+
+def two_state_gains(
+    p01: ArrayLike, p11: ArrayLike, r0: ArrayLike, r1: ArrayLike, price: float
+) -> Floats:
+    """What each of many different two-state arms earns alone at a price.
+
+    (n, 3): lower and upper bound of g_j(x), and the pulls a step that the arm wants.
+
+    >>> two_state_gains([0.1], [0.9], [0], [1], 0.7).round(6).tolist()
+    [[0.04509, 0.04509, 0.424396]]
+    """
+    from restive._kernels import two_state as kernel
+
+    columns = _columns(p01, p11, r0, r1)
+    size = len(columns[0])
+    blocks = -(-size // CHUNK)
+    sums, each = np.zeros((blocks, 3)), np.empty((size, 3))
+    for first in range(0, blocks, CALL):
+        end = min(first + CALL, blocks)
+        kernel.price_chunks(*columns, np.ones(size), price, CHUNK, first, end, sums, each)
+    return each
 
 
 def minimise(

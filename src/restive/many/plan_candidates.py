@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 from time import perf_counter
 
@@ -33,6 +34,7 @@ ROW_ERROR = 1e-6  # from where on ages share an index,
 MOST_AGES = 4_000  # or after so many
 SHORTEST, LONGEST = 3_000, 100_000  # steps of a simulated run with one pull a step
 RUNS = 32
+LEAST_SECONDS = 3.0  # for the first, short look at what the policies earn
 
 
 def contenders(task: Task, bound: LagrangianBound) -> tuple[int, ...]:
@@ -58,14 +60,17 @@ def index_findings(task: Task, bound: LagrangianBound, seconds: float) -> Iterat
     arms = contenders(task, bound)
     population = task.population(arms)
     policies = list(_policies(population, bound.price, perf_counter() + 0.5 * seconds))
-    if policies and (left := ends - perf_counter()) > 0:
-        horizon = _horizon(population, task.bandit.pulls)
-        choice = best_of(population, policies, task.bandit.pulls, horizon, RUNS,
+    horizon, left = _horizon(population, task.bandit.pulls), LEAST_SECONDS
+    for steps in (horizon // 8, horizon):
+        left = max(left, ends - perf_counter())
+        if not policies or left <= 0:
+            return
+        choice = best_of(population, policies, task.bandit.pulls, steps, RUNS,
                          rng=task.rng, time_limit=left)  # fmt: skip
+        left = 0.0
         if choice.value.runs > 1:
-            policy = lifted(task, arms, choice.policy)
-            yield Finding(choice.policy.name, simulated=choice.value, policy=lambda: policy,
-                          block=arms)  # fmt: skip
+            yield Finding(choice.policy.name, simulated=choice.value, block=arms,
+                          policy=partial(lifted, task, arms, choice.policy))  # fmt: skip
 
 
 def longer_play(task: Task, finding: Finding, seconds: float, enough: float) -> Iterator[Finding]:
@@ -148,4 +153,4 @@ def _horizon(population: Population, pulls: int) -> int:
     """Long enough for the slowest arm; shorter where many pulls a step average out."""
     slowest = max(_mixes(arm, 0.25) for arm in population.kinds)
     fewer = min(pulls, 10)
-    return min(max(SHORTEST // fewer, 100 * slowest // fewer), LONGEST)
+    return min(max(SHORTEST // fewer, 200 * slowest // fewer), LONGEST)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import comb, inf, prod
 from time import perf_counter
@@ -14,7 +14,12 @@ from restive.base.errors import TooLargeError
 from restive.many.grid import GridPlan
 from restive.many.grid_improvement import grid_improvements
 from restive.many.groups import grouped_improvements
-from restive.many.lagrangian import LagrangianBound, lagrangian_bound, two_state_bound
+from restive.many.lagrangian import (
+    LagrangianBound,
+    lagrangian_bound,
+    two_state_bound,
+    two_state_gains,
+)
 from restive.many.market import Market
 from restive.many.plan_policies import GridPolicy, GroupsPolicy, PullsPolicy
 from restive.many.plan_task import Finding, Task
@@ -42,6 +47,7 @@ __all__ = [
 ]
 
 Groups = Sequence[Sequence[int]]
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SOME_KINDS = 100  # of two-state arms; more are priced by arrays
@@ -56,9 +62,7 @@ PLAY_SHARE = 0.15  # of a stage's time, for simulated play
 def lagrangian_stage(task: Task) -> LagrangianBound:
     """Every kind of arm alone at the best price; any number of arms."""
     if _by_arrays(task):
-        p01, p11 = np.array([arm.transitions[:, 1] for arm in task.kinds]).T
-        r0, r1 = np.array([arm.rewards for arm in task.kinds]).T
-        return two_state_bound(p01, p11, r0, r1, task.bandit.pulls, counts=task.counts)
+        return two_state_bound(*_columns(task), task.bandit.pulls, counts=task.counts)
     deadline = perf_counter() + 0.3 * task.left
     return lagrangian_bound(task.kinds, task.bandit.pulls, counts=task.counts, deadline=deadline)
 
@@ -69,10 +73,18 @@ def _by_arrays(task: Task) -> bool:
     )
 
 
+def _columns(task: Task) -> tuple[Floats, Floats, Floats, Floats]:
+    """p01, p11, r0, r1 of all kinds of two-state arms."""
+    p01, p11 = np.array([arm.transitions[:, 1] for arm in task.kinds]).T
+    r0, r1 = np.array([arm.rewards for arm in task.kinds]).T
+    return p01, p11, r0, r1
+
+
 def compile_arrays(task: Task) -> None:
     """Compile what prices by arrays take, if they will be needed."""
     if _by_arrays(task):
         two_state_bound([0.5, 0.4], [0.4, 0.5], [0, 0], [1, 1], 1)
+        two_state_gains([0.5, 0.4], [0.4, 0.5], [0, 0], [1, 1], 0.5)
 
 
 def exact_seconds(task: Task) -> float:
@@ -104,16 +116,16 @@ def block_stage(task: Task, seconds: float) -> Iterator[Finding]:
     """
     ends = perf_counter() + seconds
     arms = list(range(task.bandit.n_arms))
-    rest = Market([])
+    outside: Callable[[float], float] = lambda price: 0.0  # noqa: E731
     if len(arms) > CONTENDERS:
-        arms, rest = _contenders(task)
+        arms, outside = _contenders(task)
     some = Bandit([task.bandit.arms[j] for j in arms])
     upper = inf
     for priced in improvements(some, task.tolerance, time=ends - perf_counter(),
                                memory=task.memory):  # fmt: skip
         worse = priced.upper >= upper
         upper = min(upper, priced.upper)
-        more = 0.0 if worse or not rest.arms else rest.outside((), priced.price)[1]
+        more = 0.0 if worse else outside(priced.price)
         block, own = tuple(arms[j] for j in priced.plan_arms), priced.plan
         whole = len(block) == task.bandit.n_arms
         yield Finding(
@@ -125,15 +137,28 @@ def block_stage(task: Task, seconds: float) -> Iterator[Finding]:
             return
 
 
-def _contenders(task: Task) -> tuple[list[int], Market]:
-    """The arms that want pulls most at prices near the best one, and a market of the others."""
-    price = lagrangian_stage(task).price
-    market = Market(task.bandit.arms)
-    worth = [sum(market.gain(j, share * price)[1] for share in NEAR)
-             for j in range(task.bandit.n_arms)]  # fmt: skip
-    order = np.argsort(-np.array(worth), kind="stable").tolist()
-    others = Market([task.bandit.arms[j] for j in order[CONTENDERS:]])
-    return order[:CONTENDERS], others
+def _contenders(task: Task) -> tuple[list[int], Callable[[float], float]]:
+    """The arms that want pulls most at prices near the best one, and what the others still earn."""
+    best = lagrangian_stage(task).price
+    if _by_arrays(task):
+        columns = _columns(task)
+
+        def gains(price: float) -> Floats:
+            return np.asarray(two_state_gains(*columns, price)[:, 1])
+    else:
+        market = Market(task.kinds)
+
+        def gains(price: float) -> Floats:
+            return np.array([market.gain(kind, price)[1] for kind in range(len(task.kinds))])
+
+    worth = np.sum([gains(share * best) for share in NEAR], axis=0)[task.kind_of]
+    order = np.argsort(-worth, kind="stable")
+    left = np.bincount(task.kind_of[order[CONTENDERS:]], minlength=len(task.kinds))
+
+    def outside(price: float) -> float:
+        return float(left @ gains(price)) * (1 + 1e-14 * len(left))
+
+    return order[:CONTENDERS].tolist(), outside
 
 
 def _followed(sizes: Sequence[int], groups: Groups, plans: Sequence[Plan]) -> Policy:

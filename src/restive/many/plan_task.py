@@ -146,7 +146,8 @@ class Standing:
 
     @property
     def done(self) -> bool:
-        return self.upper.upper - self.certified.lower <= self.task.tolerance
+        """Whether the interval is as narrow as was asked for."""
+        return self.width <= self.task.tolerance
 
     def plan(self, note: str = "") -> BoundedPlan:
         """The best policy with its interval; certain is better than likely, if it is as good."""

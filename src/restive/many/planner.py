@@ -28,7 +28,7 @@ EXACT_SHARE = 0.7  # of the time: a longer forecast is not begun
 PLAY_SHARE = 0.12  # of the time left, for index policies
 LEAST_PLAY = 4.0  # seconds, but not more than half of those left
 LONGEST_PLAY = 15.0  # seconds, to narrow the interval of what an index policy earns
-BLOCK_KINDS = 2_000  # of arms; beyond, no arms are priced out
+GROUPED = 2_000  # arms; more are not put into groups for several pulls a step
 MANY = 50  # arms from which on prices alone are close, and pairs get less time
 ALIKE = 3  # kinds of arms up to which pairs come first
 PAIR_KINDS = 12  # kinds of arms up to which pairs are tried
@@ -174,7 +174,7 @@ def _ways(task: Task, bound: LagrangianBound | None) -> list[tuple[str, Stage, f
         ways.append(grids)
     if n_kinds <= ALIKE and n_arms > 2:
         ways.append(pairs)
-    if n_kinds <= BLOCK_KINDS and (pulls == 1 or n_arms <= BLOCK_KINDS):
+    if pulls == 1 or n_arms <= GROUPED:
         blocks = stages.block_stage if pulls == 1 else stages.group_stage
         words = "blocks of arms" if pulls == 1 else "groups of arms"
         ways.append((words, blocks, 0.75))
@@ -182,7 +182,7 @@ def _ways(task: Task, bound: LagrangianBound | None) -> list[tuple[str, Stage, f
         ways.append(grids)
     if ALIKE < n_kinds <= PAIR_KINDS:
         ways.append(pairs)
-    return [*ways[:-1], (*ways[-1][:2], 0.95)] if ways else []
+    return [*ways[:-1], (*ways[-1][:2], 0.85)] if ways else []
 
 
 def _slow(task: Task, bound: LagrangianBound | None) -> bool:
@@ -205,7 +205,7 @@ def chosen_way(
 
 def _note(task: Task, standing: Standing, ahead: float) -> str:
     """What more time would buy."""
-    if standing.upper.upper - standing.lower <= task.tolerance:
+    if standing.done:
         return ""
     method, words = standing.upper.method, ""
     if method in MORE:
@@ -219,7 +219,7 @@ def _note(task: Task, standing: Standing, ahead: float) -> str:
 
 
 MORE = {
-    "prices": "a larger block of arms planned together, if one fits",
+    "prices": "a tighter bound from blocks, grids or pairs of arms, where they fit",
     "block": "a larger block of arms planned together",
     "grid": "a finer grid and with it a lower upper bound",
     "pairs": "better budgets for the pairs of arms",
