@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ParamSpec
 
 from restive.base.errors import Fault, ProblemError
 from restive.base.options import Parameter, checked, parse_parameters, spread
+from restive.problems.rows import cycle, dirichlet_rows, lazy, sparse_row
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -30,8 +31,6 @@ __all__ = [
     "lower_bound",
     "random_problem",
 ]
-
-FLOOR = 1e-6  # weight of the uniform law in a random row
 
 P = ParamSpec("P")
 
@@ -121,12 +120,12 @@ def example4(center: bool = True, stay: float = 0.0) -> Bandit:
 
     left = Arm([[1.0]], [0.5], name="L")
     names = ["high", "middle", "low"]
-    middle = Arm(_cycle(3, stay), [1, 0.5, 0], name="C", states=names, initial=0)
-    fork = _cycle(7, 0.0)  # 1, 0, 0, then 7/8, 3/4 or 0, 0
-    fork[2], fork[4] = _row(7, {3: 0.5, 5: 0.5}), _row(7, {0: 1.0})
+    middle = Arm(cycle(3, stay), [1, 0.5, 0], name="C", states=names, initial=0)
+    fork = cycle(7, 0.0)  # 1, 0, 0, then 7/8, 3/4 or 0, 0
+    fork[2], fork[4] = sparse_row(7, {3: 0.5, 5: 0.5}), sparse_row(7, {0: 1.0})
     names = ["high", "first", "second", "lucky", "lucky too", "unlucky", "unlucky too"]
     means = [1, 0, 0, 7 / 8, 3 / 4, 0, 0]
-    right = Arm(_lazy(fork, stay), means, name="R", states=names, initial=0)
+    right = Arm(lazy(fork, stay), means, name="R", states=names, initial=0)
     arms = [left, middle, right] if center else [left, right]
     name = "Example 4" if center else "Example 4 without C"
     return Bandit(arms, name=f"{name}, stay = {stay:g}" if stay else name)
@@ -180,7 +179,7 @@ def lower_bound(
     arms = []
     for j in range(n_arms):
         means = [0.5 + gap if winner == j else 0.5 for winner in winners]
-        arms.append(Arm(_cycle(cycle_length, stay), means, reward_noise="bernoulli", initial=0))
+        arms.append(Arm(cycle(cycle_length, stay), means, reward_noise="bernoulli", initial=0))
     return Bandit(arms, name=f"Lower bound, K = {n_arms}, m = {cycle_length}, gap = {gap:g}")
 
 
@@ -259,7 +258,7 @@ def random_problem(
     _check_period(sizes, period, stickiness)
     arms = []
     for size, stream in zip(sizes, np.random.default_rng(rng).spawn(n_arms), strict=True):
-        rows = _lazy(_dirichlet_rows(size, period, concentration, stream), stickiness)
+        rows = lazy(dirichlet_rows(size, period, concentration, stream), stickiness)
         arms.append(Arm(rows, stream.random(size), reward_noise=reward_noise))
     return Bandit(arms, name=f"Random problem, {n_arms} arms")
 
@@ -299,33 +298,3 @@ def _channel(epsilon: float, name: str) -> Arm:
 
     rows = [[1 - epsilon, epsilon], [epsilon, 1 - epsilon]]
     return Arm(rows, [0, 1], name=name, states=["busy", "free"])
-
-
-def _row(size: int, entries: dict[int, float]) -> list[float]:
-    return [entries.get(state, 0.0) for state in range(size)]
-
-
-def _cycle(length: int, stay: float) -> list[list[float]]:
-    return _lazy([_row(length, {(s + 1) % length: 1.0}) for s in range(length)], stay)
-
-
-def _lazy(rows: Sequence[Sequence[float]], stay: float) -> list[list[float]]:
-    """(1 - stay) P + stay I."""
-    return [
-        [(1 - stay) * p + (stay if s == k else 0.0) for k, p in enumerate(row)]
-        for s, row in enumerate(rows)
-    ]
-
-
-def _dirichlet_rows(
-    size: int, period: int, concentration: float, stream: Generator
-) -> list[list[float]]:
-    """Rows that lead from each class of states (number modulo period) to the next."""
-    rows = []
-    for s in range(size):
-        targets = [k for k in range(size) if (k - s - 1) % period == 0]
-        drawn = stream.dirichlet([concentration] * len(targets)).tolist()
-        weights = [(1 - FLOOR) * p + FLOOR / len(targets) for p in drawn]
-        total = sum(weights)
-        rows.append(_row(size, {k: w / total for k, w in zip(targets, weights, strict=True)}))
-    return rows
