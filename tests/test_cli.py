@@ -90,6 +90,26 @@ def test_help_loads_nothing_heavy():
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_a_command_is_one_module(tmp_path):
+    """A file in the folder of commands is all it takes."""
+    (tmp_path / "greet.py").write_text(
+        "import typer\nfrom restive.cli.app import app\n"
+        "@app.command()\ndef greet() -> None:\n    'Say hello.'\n    typer.echo('hello')\n"
+    )
+    code = (
+        f"import restive.cli.commands as c; c.__path__.append({str(tmp_path)!r})\n"
+        "import sys, importlib, restive.cli; importlib.reload(restive.cli)\n"
+        "sys.argv[1:] = ['greet']; restive.cli.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "hello\n"
+
+
+def test_summaries_of_commands_are_not_cut():
+    shown = spawn("--help").stdout
+    assert "..." not in shown.split("Commands:")[1]
+
+
 def test_version():
     assert spawn("--version").stdout == f"restive {restive.__version__}\n"
 

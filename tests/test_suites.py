@@ -135,8 +135,8 @@ def test_the_command_lists_suites():
 def test_the_command_shows_a_suite():
     shown = run(NAME).stdout
     for name, one in LISTED.items():
-        (line,) = [text for text in shown.splitlines() if text.startswith(f"{name} ")]
-        assert one.purpose in line
+        line, purpose = (text for text in shown.splitlines() if text.startswith(f"{name} "))
+        assert purpose.split(None, 1)[1] == one.purpose
         before, after = line.split(" to ", 1)
         low, high = float(before.split()[-1]), float(after.split()[0])
         assert low <= one.gain_lower <= one.gain_upper <= high

@@ -76,13 +76,15 @@ def duration_text(seconds: float) -> str:
     return f"{years:,.0f} years" if years < 1e5 else f"{years:.0e} years"
 
 
-def outward(lower: float, upper: float) -> tuple[str, str]:
+def outward(lower: float, upper: float, most: int = 12) -> tuple[str, str]:
     """Both ends of an interval, rounded outwards so that what is printed is still certain.
 
-    >>> outward(0.69999983, 0.7000002)
-    ('0.69999983', '0.70000020')
+    most: decimals at most.
+
+    >>> outward(1 / 3, 2 / 3)
+    ('0.3333', '0.6667')
     """
-    digits = min(12, max(4, 1 - floor(log10(max(upper - lower, 1e-12)))))
+    digits = min(most, max(4, 1 - floor(log10(max(upper - lower, 1e-12)))))
     step = Decimal(1).scaleb(-digits)
     low = Decimal(lower).quantize(step, ROUND_FLOOR)
     high = Decimal(upper).quantize(step, ROUND_CEILING)

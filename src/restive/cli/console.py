@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.box import Box
 from rich.cells import cell_len
@@ -12,7 +12,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["console", "gain_text", "progress", "show_written", "table", "title", "waiting"]
+if TYPE_CHECKING:
+    from restive.base.options import Parameter
+
+__all__ = [
+    "console",
+    "gain_text",
+    "option_row",
+    "progress",
+    "show_written",
+    "table",
+    "title",
+    "waiting",
+]
 
 PLAIN_WIDTH = 100_000  # in a pipe nothing is wrapped or cut
 PLAIN_RULE = Box("    \n" * 2 + " ── \n" + "    \n" * 5)  # a rule under the heading, no more
@@ -37,8 +49,8 @@ def table(
         return _plain_table([heads, *rows], right)
     grid = Table(box=PLAIN_RULE, header_style="bold", pad_edge=False, show_edge=False)
     for k, head in enumerate(heads):
-        numeric = k in right
-        grid.add_column(Text(head), justify="right" if numeric else "left", no_wrap=numeric)
+        side: Literal["left", "right"] = "right" if k in right else "left"
+        grid.add_column(Text(head), justify=side, no_wrap=k == 0 or k in right)
     for row in rows:
         grid.add_row(*map(Text, row))
     return grid
@@ -54,6 +66,12 @@ def _plain_table(rows: Sequence[Sequence[str]], right: Sequence[int]) -> Text:
         return "  ".join(words).rstrip()
 
     return Text("\n".join(map(line, rows)))
+
+
+def option_row(option: Parameter) -> tuple[str, str]:
+    """An option of a learner or a problem, and what it may be."""
+    start = "" if option.default is None else f"; default {str(option.default).lower()}"
+    return f"  --{option.name.replace('_', '-')}", f"{option.help} ({option.range}{start})"
 
 
 def gain_text(value: float | None) -> str:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from restive.base.words import duration_text
-from restive.cli.console import console, gain_text, table, title
+from restive.cli.console import console, gain_text, option_row, table, title
 
 if TYPE_CHECKING:
-    from restive.base.options import Parameter
     from restive.learners import Declaration
 
 __all__ = ["show_learners", "show_run"]
@@ -33,7 +32,7 @@ def show_run(facts: Mapping[str, Any]) -> None:
         return
     out.print(title(facts, f"{facts['learner']}, {_steps(facts['steps'])}"))
     out.print()
-    heads = ("", "compared with", "which earns per step", "lost in total")
+    heads = ("", "compared with", "earns per step", "lost in total")
     out.print(table(out, heads, _rows(facts), right=(2, 3)))
     out.print()
     out.print(Text(f"{_sentence(facts)} {MEANING}"))
@@ -57,15 +56,10 @@ def show_learners(entries: Iterable[Declaration], default: str) -> None:
             *(("  cites", reference) for reference in entry.cites),
         )
         rows += [(head, text) for head, text in words if text]
-        rows += [(f"  --{one.name.replace('_', '-')}", _option(one)) for one in entry.options]
+        rows += [option_row(option) for option in entry.options]
     out.print(table(out, ("learner", "what it is"), rows, right=()))
     out.print()
     out.print(Text("restive learn PROBLEM --learner NAME --horizon 1e6 lets one play."))
-
-
-def _option(one: Parameter) -> str:
-    start = "" if one.default is None else f"; default {str(one.default).lower()}"
-    return f"{one.help} ({one.range}{start})"
 
 
 def _rows(facts: Mapping[str, Any]) -> list[tuple[str, ...]]:

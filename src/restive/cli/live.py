@@ -63,11 +63,9 @@ def watching(
     with err.status("learning") as status:
 
         def report(steps: int, total: float) -> None:
-            done = f"step {steps:,} of {horizon:,} ({steps / horizon:.0%})"
-            status.update(
-                f"learning: {done}, {total / steps:.4f} per step, {against} "
-                f"{rate * steps - total:,.0f}; Ctrl-C stops"
-            )
+            lost = f"{against} {rate * steps - total:,.0f}"
+            done = f"{steps:,} steps ({steps / horizon:.0%})"
+            status.update(f"{done}, {total / steps:.4f} per step, {lost}; Ctrl-C stops")
 
         yield report
 

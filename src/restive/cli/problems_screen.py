@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from restive.base.words import outward
-from restive.cli.console import console, gain_text, table
+from restive.cli.console import console, gain_text, option_row, table
 
 if TYPE_CHECKING:
     from restive.problems import Problem
@@ -22,12 +22,8 @@ def show_gallery(gallery: Mapping[str, Problem]) -> None:
     out = console()
     rows: list[tuple[str, ...]] = []
     for name, problem in gallery.items():
-        rows.append((name, problem.description, "", ""))
-        for one in problem.parameters:
-            default = "" if one.default is None else str(one.default)
-            rows.append((f"  --{one.name.replace('_', '-')}", one.help, default, one.range))
-    heads = ("problem", "what it is", "default", "may be")
-    out.print(table(out, heads, rows, right=(2,)))
+        rows += [(name, problem.description), *map(option_row, problem.parameters)]
+    out.print(table(out, ("problem", "what it is"), rows, right=()))
     out.print()
     out.print(Text("restive plan NAME plans one; restive problem NAME > file.toml writes it."))
 
@@ -44,16 +40,11 @@ def show_suites(listed: Sequence[Suite]) -> None:
 def show_suite(one: Suite, folder: str) -> None:
     """Print the problems of a suite with their certified gains, and where files were written."""
     out = console()
-    heads = (
-        "problem",
-        "arms",
-        "states",
-        "best reward per step",
-        "best arm alone",
-        "what it is for",
-    )
-    rows = [_row(problem) for problem in one.problems]
-    out.print(table(out, heads, rows, right=(1, 2, 3, 4)))
+    heads = ("problem", "arms", "states", "best reward per step", "best arm")
+    out.print(table(out, heads, [_row(problem) for problem in one.problems], right=(1, 2, 3, 4)))
+    out.print()
+    purposes = [(problem.name, problem.purpose) for problem in one.problems]
+    out.print(table(out, ("problem", "what it is for"), purposes, right=()))
     out.print()
     words = (
         "The best reward per step of any policy that sees only what it pulls certainly lies "
@@ -67,6 +58,6 @@ def show_suite(one: Suite, folder: str) -> None:
 def _row(one: Listed) -> tuple[str, ...]:
     sizes = set(one.states)
     states = str(one.states[0]) if len(sizes) == 1 else ", ".join(map(str, one.states))
-    low, high = outward(one.gain_lower, one.gain_upper)
+    low, high = outward(one.gain_lower, one.gain_upper, most=10)
     span = f"{low} to {high}"
-    return (one.name, str(one.arms), states, span, gain_text(one.best_arm_gain), one.purpose)
+    return (one.name, str(one.arms), states, span, gain_text(one.best_arm_gain))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +10,7 @@ import typer
 from restive import __version__
 from restive.base.errors import Fault, ProblemError
 from restive.base.options import parse_parameters
+from restive.base.words import guess
 from restive.cli.app import File, Json, app, print_json, read_problem
 from restive.learners import DEFAULT, LEARNERS, Declaration
 
@@ -208,10 +208,9 @@ def _refuse_unknown(texts: dict[str, str], entry: Declaration) -> None:
     faults = []
     for key, text in texts.items():
         if key.replace("_", "-") not in known:
-            close = difflib.get_close_matches(key, [*known, *OWN_OPTIONS], n=1)
-            guess = f"Did you mean --{close[0]}? " if close else ""
+            close = guess(key, [*known, *OWN_OPTIONS], prefix="--")
             own = f"Its options are --{', --'.join(known)}." if known else "It has none of its own."
             message = f"{entry.name} has no such option"
-            faults.append(Fault(f"--{key}", message, text, guess + own))
+            faults.append(Fault(f"--{key}", message, text, close + own))
     if faults:
         raise ProblemError(faults)
