@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import ceil, isfinite
 
@@ -30,10 +30,11 @@ WORDS = {"gap_regret": "gap regret", "regret": "regret", "weak_regret": "weak re
 class _Screen(Watcher):
     """A line that is written over on a terminal; in a pipe only what went unexpectedly."""
 
-    def __init__(self, status: Status | None) -> None:
-        self._status = status
+    def __init__(self, status: Status | None, warm: Callable[[], None]) -> None:
+        self._status, self._warm = status, warm
 
     def started(self, done: int, total: int, seconds_left: float | None) -> None:
+        self._warm()
         if done:
             self.notice(f"{done:,} of {total:,} runs were there already.")
         self.finished(done, total, seconds_left)
@@ -55,15 +56,18 @@ class _Screen(Watcher):
 
 
 @contextmanager
-def watching(directory: str) -> Iterator[Watcher]:
-    """Show progress on standard error; an interrupt ends in a sentence and exit code 130."""
+def watching(directory: str, warm: Callable[[], None]) -> Iterator[Watcher]:
+    """Show progress on standard error; an interrupt ends in a sentence and exit code 130.
+
+    warm: called before the first run, if there is any left to do.
+    """
     err = console(stderr=True)
     try:
         if err.is_terminal:
             with err.status("comparing") as status:
-                yield _Screen(status)
+                yield _Screen(status, warm)
         else:
-            yield _Screen(None)
+            yield _Screen(None, warm)
     except KeyboardInterrupt:
         words = f"stopped. What is finished is in {directory}; the same command goes on from there."
         typer.echo(f"restive: {words}", err=True)

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -80,8 +81,8 @@ def compare(
         raise ProblemError([replace(fault, path=f"--{fault.path}") for fault in faults])
     with _named_as_options(options):
         experiment = _experiment(files, given, command)
-    _warm(experiment, backend)
-    with compare_screen.watching(out) as watcher, _named_as_options(options):
+    warm = partial(_warm, experiment, backend)
+    with compare_screen.watching(out, warm) as watcher, _named_as_options(options):
         results = experiment.run(
             out, workers=workers, backend=backend, address=address, watcher=watcher
         )
