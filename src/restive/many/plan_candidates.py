@@ -40,14 +40,13 @@ LEAST_SECONDS = 3.0  # for the first, short look at what the policies earn
 def contenders(task: Task, bound: LagrangianBound) -> tuple[int, ...]:
     """Arms worth looking at: those that want pulls at the best price, as many as there is time for.
 
-    The rest are left alone; a policy that does so is a policy. Arms by what they earn at the price,
-    then by what they earn alone.
+    The rest are left alone; a policy that does so is a policy.
     """
     n_kinds = len(task.kinds)
     if n_kinds <= MOST_KINDS:
         return tuple(range(task.bandit.n_arms))
     worth = np.asarray(bound.gains)
-    order = np.lexsort((-np.array([arm.gain for arm in task.kinds]), -worth))
+    order = np.argsort(-worth, kind="stable")
     numbers = np.cumsum(np.array(task.counts)[order])
     enough = max(MOST_KINDS, int(np.searchsorted(numbers, 2 * task.bandit.pulls)) + 1)
     chosen = np.isin(task.kind_of, order[:enough])

@@ -51,7 +51,7 @@ class Task:
         self.restart(time)
         self.kinds, self.kind_of = _kinds(bandit.arms)
         self.counts = np.bincount(self.kind_of).tolist()
-        self.gains = np.array([arm.gain for arm in self.kinds])[self.kind_of]
+        self.gains = _gains(self.kinds)[self.kind_of]
 
     def restart(self, time: float) -> None:
         """Let the time begin now."""
@@ -96,6 +96,16 @@ def _kinds(arms: Sequence[Arm]) -> tuple[list[Arm], NDArray[np.int64]]:
     return kinds, kind_of
 
 
+def _gains(kinds: Sequence[Arm]) -> Floats:
+    """Average reward of each kind alone; two states have (p01 r1 + p10 r0) / (p01 + p10)."""
+    if any(arm.n_states != 2 for arm in kinds):
+        return np.array([arm.gain for arm in kinds])
+    chains, rewards = (np.array([getattr(arm, name) for arm in kinds])
+                       for name in ("transitions", "rewards"))  # fmt: skip
+    up, down = chains[:, 0, 1], chains[:, 1, 0]
+    return np.asarray((up * rewards[:, 1] + down * rewards[:, 0]) / (up + down))
+
+
 @dataclass
 class Standing:
     """The best of all findings: the lowest upper bound, and the policies known to earn most."""
@@ -116,6 +126,9 @@ class Standing:
     def add(self, finding: Finding) -> bool:
         """Whether that made the interval narrower."""
         before = self.lower, self.upper.upper
+        if finding.exact is not None and finding.exact.proven_optimal:
+            self.certified = self.upper = finding  # says more than an interval as narrow
+            return True
         if finding.upper < self.upper.upper:
             self.upper = finding
         if finding.lower > self.certified.lower:
