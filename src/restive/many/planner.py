@@ -171,6 +171,7 @@ def _ways(task: Task, bound: LagrangianBound | None) -> list[tuple[str, Stage, f
     if pulls > 1 and stages.pulls_fit(task):
         ways.append(("exact planning", stages.pulls_stage, 0.6))
     if stages.grid_fits(task) and (pulls > 1 or _slow(task, bound)):
+        grids = (*grids[:2], 0.85)  # nothing else does as well for slow arms
         ways.append(grids)
     if n_kinds <= ALIKE and n_arms > 2:
         ways.append(pairs)
