@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from math import inf
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from restive.base.described import Described
+from restive.base.pictured import Pictured
 from restive.base.words import outward
 from restive.many.simulating import SimulatedValue
 from restive.model.bandit import Bandit
@@ -24,7 +26,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BoundedPlan:
+class BoundedPlan(Described, Pictured):
     """A policy, what it earns, and how much the best policy could earn at most.
 
     lower: what the policy earns at least: certain ("certified"), or the lower end of an interval
@@ -36,6 +38,8 @@ class BoundedPlan:
         policy ever pulls. price: of a pull, behind the upper bound, if it sells pulls.
     exact: the exact plan, where one was made. note: what more time would buy.
     """
+
+    picture: ClassVar[str] = "restive.report.policy.bounded_figure:bounded_figure"
 
     bandit: Bandit
     make_policy: Callable[[], Policy] = field(repr=False)
@@ -121,14 +125,8 @@ class BoundedPlan:
             raise ValueError("ages count the steps since each arm was seen, from 1 on")
         return states, raw
 
-    def __repr__(self) -> str:
-        lines = [f"{head}: {text}" for head, text in self._facts()]
-        return "\n  ".join([f"Plan of {self.bandit.name or 'an unnamed problem'}", *lines])
-
-    def _repr_html_(self) -> str:
-        rows = [f"<tr><th>{head}</th><td>{escape(text)}</td></tr>" for head, text in self._facts()]
-        name = escape(self.bandit.name or "unnamed problem")
-        return f"<table><caption>Plan of {name}</caption>{''.join(rows)}</table>"
+    def _title(self) -> str:
+        return f"Plan of {self.bandit.name or 'an unnamed problem'}"
 
     def _facts(self) -> list[tuple[str, str]]:
         low, high = outward(self.lower, self.upper)
