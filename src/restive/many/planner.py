@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import lru_cache
 from math import inf
 
+from numpy.linalg import LinAlgError
+
 from restive.base.errors import Fault, ProblemError
 from restive.base.words import duration_text
 from restive.many import plan_stages as stages
@@ -32,6 +34,7 @@ GROUPED = 2_000  # arms; more are not put into groups for several pulls a step
 MANY = 50  # arms from which on prices alone are close, and pairs get less time
 ALIKE = 3  # kinds of arms up to which pairs come first
 PAIR_KINDS = 12  # kinds of arms up to which pairs are tried
+TOO_SLOW = (ArithmeticError, LinAlgError)  # what arms that hardly move lead to
 Stage = Callable[[Task, float], Iterator[Finding]]
 
 
@@ -136,7 +139,7 @@ def _rounds(task: Task, standing: Standing, ahead: float) -> Iterator[BoundedPla
         yield from _followed(standing, stages.exact_stage(task, task.left))
         if standing.done:
             return
-    with suppress(ArithmeticError):  # an arm mixes too slowly to be played
+    with suppress(*TOO_SLOW):  # an arm mixes too slowly to be played
         seconds = max(PLAY_SHARE * task.left, min(LEAST_PLAY, 0.5 * task.left))
         yield from _followed(standing, index_findings(task, bound, seconds))
     for _, stage, share in _ways(task, bound):
@@ -144,7 +147,7 @@ def _rounds(task: Task, standing: Standing, ahead: float) -> Iterator[BoundedPla
             return
         try:
             yield from _followed(standing, stage(task, share * task.left))
-        except ArithmeticError:  # an arm mixes too slowly for this one
+        except TOO_SLOW:  # an arm mixes too slowly for this one
             continue
     played = standing.simulated
     if played is not None and not standing.done:
@@ -191,7 +194,10 @@ def _slow(task: Task, bound: LagrangianBound | None) -> bool:
     worth = task.gains if bound is None else bound.gains[task.kind_of]
     arms = [task.bandit.arms[j] for j in (-worth).argsort(kind="stable")[:3]]
     price = max(float(arm.rewards.max()) for arm in arms)
-    return ExactBlocks(task.memory).seconds(arms, 0.5 * price, 1e-3) > 0.05 * task.left
+    try:
+        return ExactBlocks(task.memory).seconds(arms, 0.5 * price, 1e-3) > 0.05 * task.left
+    except TOO_SLOW:
+        return True
 
 
 def chosen_way(
