@@ -349,4 +349,4 @@ def test_several_pulls_a_step():
     assert "the 2 best arms, channel 1 and channel 2" in shown
     refused = run("--horizon", 500, "--learner", "ucb1", given=two)
     assert refused.exit_code == 2
-    assert "ucb1 cannot choose so many arms at each step (found 2)" in refused.stderr
+    assert "ucb1 cannot choose so many arms (found 2)" in refused.stderr

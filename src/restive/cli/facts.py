@@ -20,6 +20,9 @@ TIME = 60.0  # seconds that a plan may take unless another time is asked for
 QUICK_STATES = 2000  # up to here the true diameter is a matter of seconds
 
 
+MYOPIC_BYTES = 100 << 20  # more would take longer than the plan it stands beside
+
+
 def of_problem(bandit: Bandit, tolerance: float) -> dict[str, Any]:
     """Facts about every arm, the best arm and the size of the plan."""
     from restive.many.planner import chosen_way
@@ -140,12 +143,12 @@ def _finite(value: Any) -> Any:
 
 
 def _myopic(plan: Plan) -> dict[str, float | None]:
-    """What the myopic policy earns; None where that is too large to compute."""
+    """What the myopic policy earns; None where that is not soon computed."""
     from restive.planning.evaluation import evaluate
 
     try:
-        value = evaluate(plan.bandit, "myopic", plan.tolerance)
-    except TooLargeError:
+        value = evaluate(plan.bandit, "myopic", plan.tolerance, memory=MYOPIC_BYTES)
+    except (TooLargeError, ArithmeticError):
         return {"gain": None}
     return {"gain": value.gain, "gain_lower": value.gain_lower, "gain_upper": value.gain_upper}
 
