@@ -68,7 +68,7 @@ def best_plan(
     except KeyboardInterrupt:
         if best is None:
             raise
-        return replace(best, interrupted=True, note="Interrupted: " + _uncapitalised(best.note))
+        return replace(best, interrupted=True, note="Interrupted: the best plan so far.")
     assert best is not None  # there is always a first one
     return best
 
@@ -232,7 +232,3 @@ MORE = {
     "pairs": "better budgets for the pairs of arms",
     "exact": "a narrower interval",
 }
-
-
-def _uncapitalised(note: str) -> str:
-    return note[:1].lower() + note[1:] if note else "the best plan so far."
