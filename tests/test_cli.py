@@ -354,7 +354,7 @@ def test_plan_of_example_3_beats_the_myopic_policy():
 
 
 def test_plan_goes_without_a_myopic_value_that_is_too_large(example, monkeypatch):
-    def refuse(*_):
+    def refuse(*_, **__):
         raise restive.TooLargeError("7 GB")
 
     monkeypatch.setattr("restive.planning.evaluation.evaluate", refuse)
@@ -413,7 +413,7 @@ def test_nothing_is_not_compared_with_nothing():
 def test_the_best_is_not_shown_below_a_policy_that_is_as_good(example, monkeypatch):
     """Even where the middle of its interval is a digit lower."""
     high = restive.planning.evaluation.Value(0.70003, 0.69999, 0.70006, 80)
-    monkeypatch.setattr("restive.planning.evaluation.evaluate", lambda *_: high)
+    monkeypatch.setattr("restive.planning.evaluation.evaluate", lambda *_, **__: high)
     found = json.loads(run("plan", example, "--json", "--tolerance", "1e-4").stdout)
     assert found["gain"] >= min(found["myopic"]["gain"], found["gain_upper"])
     shown = run("plan", example, "--tolerance", "1e-4").stdout
