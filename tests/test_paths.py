@@ -14,7 +14,7 @@ from restive.learners import Learner, make_learner
 from restive.model.bandit import Arm, Bandit
 from restive.problems import example1, random_problem
 from restive.simulation import BanditWorld
-from restive.simulation.worlds import _ArmPath
+from restive.simulation.worlds import ArmPath
 
 ALPHA = 1e-4
 ARMS = {
@@ -51,7 +51,7 @@ def test_a_path_inverts_the_numbers_of_numpy(name):
 def test_the_steps_between_states_lie_where_the_probabilities_say(name):
     """Around every step the draw is set by hand: a + b + counter is SFC64's next word."""
     arm, tried = ARMS[name], 0
-    walk = _ArmPath(arm, np.random.SeedSequence(0))
+    walk = ArmPath(arm, np.random.SeedSequence(0))
     for before, law in enumerate(arm.transitions):
         for height in {0.0, 1.0, *np.cumsum(law).tolist()}:
             near = int(Fraction(height) * 2**53)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import fields
 from html import escape
+from typing import Any
 
-__all__ = ["Described"]
+__all__ = ["Brief", "Described", "brief"]
+
+FEW = 4  # entries of a collection that are all shown
+SMALL = 8  # numbers of an array
+LONGEST = 400  # letters of one value
 
 
 class Described(ABC):
@@ -27,3 +33,36 @@ class Described(ABC):
             for head, text in self._facts()
         )
         return f"<table><caption>{escape(self._title())}</caption>{''.join(rows)}</table>"
+
+
+class Brief:
+    """A dataclass (with ``repr=False``) that shows its fields, of large ones only their size."""
+
+    def __repr__(self) -> str:
+        shown = (field.name for field in fields(self) if field.repr)  # type: ignore[arg-type]
+        inside = ", ".join(f"{name}={brief(getattr(self, name))}" for name in shown)
+        return f"{type(self).__name__}({inside})"
+
+
+def brief(value: Any) -> str:
+    """A value in few letters: arrays by their shape, long collections by their length.
+
+    >>> import numpy as np
+    >>> brief(np.zeros((200, 3))), brief(np.array([0.5, 1])), brief(range(7))
+    ('array of 200 x 3', '[0.5, 1.0]', 'range(0, 7)')
+    >>> brief(tuple("abcdefg")), brief(("a", "b"))
+    ("('a', ... 6 more)", "('a', 'b')")
+    """
+    if hasattr(value, "dtype") and hasattr(value, "shape") and value.shape:
+        if value.size <= SMALL:
+            return str(value.tolist())
+        return f"array of {' x '.join(map(str, value.shape))}"
+    if isinstance(value, tuple | list):
+        few = value if len(value) <= FEW else value[:1]
+        words = [brief(entry) for entry in few]
+        if len(value) > FEW:
+            words.append(f"... {len(value) - 1:,} more")
+        inside = ", ".join(words) + ("," if len(value) == 1 else "")
+        return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
+    text = " ".join(repr(value).split())
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

@@ -72,6 +72,34 @@ class Parameter:
         several = ", or several separated by commas" if self.kind in ("floats", "ints") else ""
         return words + several
 
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The admissible values as a JSON schema.
+
+        >>> Parameter("stay", "float", 0.0, "probability of staying", 0, 1, below=True).schema
+        {'description': 'probability of staying', 'default': 0.0, 'type': 'number', 'minimum': 0, \
+'exclusiveMaximum': 1}
+        """
+        head = {"description": self.help, "default": self.default}
+        form = self._form()
+        forms = [form]
+        if self.kind in ("floats", "ints"):
+            forms.append({"type": "array", "items": form, "minItems": 1})
+        if self.default is None:
+            forms.append({"type": "null"})
+        return head | (form if len(forms) == 1 else {"anyOf": forms})
+
+    def _form(self) -> dict[str, Any]:
+        """The schema of a single value."""
+        if self.kind == "choice":
+            return {"enum": list(self.choices)}
+        if self.kind == "bool":
+            return {"type": "boolean"}
+        low, high = "exclusiveMinimum" * self.above, "exclusiveMaximum" * self.below
+        ends = {low or "minimum": self.low, high or "maximum": self.high}
+        kind = "integer" if self.kind in _WHOLE else "number"
+        return {"type": kind, **{end: value for end, value in ends.items() if isfinite(value)}}
+
     def _fits(self, value: Any) -> bool:
         if self.kind == "choice":
             return value in self.choices

@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from restive.base.errors import RestiveError
+from restive.base.words import formula_free
 from restive.base.writing import new_file, write_bytes
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ class Table:
         """Write a CSV file with a heading, whole or not at all."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(self.rows)
+        writer.writerow(map(formula_free, self.columns))
+        writer.writerows(map(formula_free, row) for row in self.rows)
         write_bytes(path, stream.getvalue().encode())
 
     def to_parquet(self, path: str | PathLike[str]) -> None:

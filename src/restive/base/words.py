@@ -7,9 +7,20 @@ from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from difflib import get_close_matches
 from math import floor, log10
+from typing import Any
 
-__all__ = ["count_text", "duration_text", "guess", "outward", "shown", "size_text"]
+__all__ = [
+    "count_text",
+    "duration_text",
+    "formula_free",
+    "guess",
+    "outward",
+    "shown",
+    "size_text",
+    "visible",
+]
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how spreadsheets know one
 SECONDS_PER_YEAR = 31_556_952
 
 
@@ -30,6 +41,27 @@ def shown(value: object) -> str:
     except ValueError:  # an integer too long for Python to print
         text = "a number too long to show"
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def visible(text: str) -> str:
+    """The text with escapes for what a terminal would obey or hide, such as ESC and right-to-left.
+
+    >>> visible("red \\x1b[31m")
+    'red \\\\x1b[31m'
+    """
+    if text.isprintable():
+        return text
+    kept = (c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+    return "".join(kept)
+
+
+def formula_free(value: Any) -> Any:
+    """A cell of a CSV file that no spreadsheet takes for a formula: a quote before its sign.
+
+    >>> formula_free("=1+1"), formula_free("plain"), formula_free(-1.5)
+    ("'=1+1", 'plain', -1.5)
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def count_text(count: int) -> str:

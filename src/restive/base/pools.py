@@ -1,4 +1,4 @@
-"""Where cells run: in this process, in local ones, or on a Dask or Ray cluster, all by joblib."""
+"""Workers behind one face: this process, local ones, a Dask or a Ray cluster, all by joblib."""
 
 from __future__ import annotations
 
@@ -6,21 +6,16 @@ import logging
 import os
 import signal
 import threading
-import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from time import sleep
 from typing import Any
 
 from restive.base.errors import Fault, ProblemError
 
-__all__ = ["BACKENDS", "Pool", "check_backend", "opened"]
-
-BACKENDS = ("local", "dask", "ray")
-PACKAGES = {"dask": ("dask", "distributed"), "ray": ("ray",)}
+__all__ = ["Batches", "Pool", "Work", "dask_pool", "local_pool", "ray_pool"]
 
 ANSWER = 10  # seconds that a cluster has to answer
 
@@ -39,47 +34,8 @@ class Pool:
     run: Callable[[Batches], Iterator[list[Any]]]
 
 
-def check_backend(backend: str, address: str, workers: int | None) -> list[Fault]:
-    """What is wrong with where the user wants cells to run."""
-    faults = []
-    if backend not in BACKENDS:
-        remedy = f"Backends are {', '.join(BACKENDS)}."
-        return [Fault("backend", "no such backend", backend, remedy)]
-    missing = [name for name in PACKAGES.get(backend, ()) if find_spec(name) is None]
-    if missing:
-        remedy = f"Install it with: pip install 'restive[{backend}]'"
-        faults.append(Fault("backend", f"needs {missing[0]}, which is not installed", "", remedy))
-    if address and backend == "local":
-        remedy = "Leave it out, or choose the backend dask or ray."
-        faults.append(Fault("address", "local workers have none", address, remedy))
-    if address and backend == "dask" and workers is not None:
-        remedy = "Leave it out: the cluster at the address has its own number of workers."
-        faults.append(Fault("workers", "cannot be chosen here", str(workers), remedy))
-    if workers is not None and workers < 1:
-        remedy = "Give a whole number from 1 on."
-        faults.append(Fault("workers", "not a number of workers", str(workers), remedy))
-    return faults
-
-
 @contextmanager
-def opened(
-    work: Work, backend: str, address: str, workers: int | None, jobs: int
-) -> Iterator[Pool]:
-    """A pool on one of the BACKENDS, with no more workers of its own than there are jobs.
-
-    work: what workers do with a batch; they do it on one thread, the other cores are busy.
-    """
-    if faults := check_backend(backend, address, workers):
-        raise ProblemError(faults)
-    start = {"local": _local, "dask": _dask, "ray": _ray}[backend]
-    with warnings.catch_warnings(), start(work, address, workers, max(jobs, 1)) as pool:
-        # after an interrupt this is what the user asked for
-        warnings.filterwarnings("ignore", ".*tasks which were still being processed", UserWarning)
-        yield pool
-
-
-@contextmanager
-def _local(work: Work, address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
+def local_pool(work: Work, address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
     count = min(workers or _cores(), jobs)
     if count == 1:
         with _single_threaded():
@@ -99,7 +55,7 @@ def _local(work: Work, address: str, workers: int | None, jobs: int) -> Iterator
 
 
 @contextmanager
-def _dask(work: Work, address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
+def dask_pool(work: Work, address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
     """An existing cluster, or without an address one of its own on this machine."""
     from distributed import Client, LocalCluster
     from joblib import parallel_config
@@ -122,7 +78,7 @@ def _dask(work: Work, address: str, workers: int | None, jobs: int) -> Iterator[
 
 
 @contextmanager
-def _ray(work: Work, address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
+def ray_pool(work: Work, address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
     """An existing cluster, or without an address one of its own on this machine."""
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # keeps a warning away
     import ray
@@ -138,8 +94,8 @@ def _ray(work: Work, address: str, workers: int | None, jobs: int) -> Iterator[P
             ray.init(num_cpus=min(workers or _cores(), jobs), include_dashboard=False, **quiet)
     try:
         count = min(workers or int(ray.cluster_resources().get("CPU", 1)), jobs)
-        with parallel_config("restive-ray", n_jobs=count):
-            yield Pool(count, partial(_joblib, work))
+        with parallel_config("restive-ray", n_jobs=count), closing(_Kept(work)) as kept:
+            yield Pool(count, kept.run)
     finally:
         ray.shutdown()
 
@@ -157,11 +113,42 @@ def _register_ray() -> None:
 
 
 def _joblib(work: Work, batches: Batches) -> Iterator[list[Any]]:
-    from joblib import Parallel, delayed
+    from joblib import delayed
 
-    pool = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
-    results: Iterator[list[Any]] = pool(delayed(_on_one_thread)(work, batch) for batch in batches)
+    calls = (delayed(_on_one_thread)(work, batch) for batch in batches)
+    results: Iterator[list[Any]] = _parallel()(calls)
     return results
+
+
+def _parallel() -> Any:
+    from joblib import Parallel
+
+    return Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
+
+
+class _Kept:
+    """Workers that stay from one call to the next: Ray takes seconds to start them."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.parallel: Any = None
+
+    def run(self, batches: Batches) -> Iterator[list[Any]]:
+        from joblib import delayed
+
+        if self.parallel is None:
+            self.parallel = _parallel().__enter__()
+        try:
+            yield from self.parallel(delayed(_on_one_thread)(self.work, b) for b in batches)
+        except BaseException:
+            self.close()  # after a loss, or in the middle, none of them can be relied on
+            raise
+
+    def close(self) -> None:
+        parallel, self.parallel = self.parallel, None
+        if parallel is not None:
+            with suppress(Exception):
+                parallel.__exit__(None, None, None)
 
 
 def _on_one_thread(work: Work, batch: list[Any]) -> list[Any]:
