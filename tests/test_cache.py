@@ -56,15 +56,52 @@ def test_a_cache_of_another_user_is_not_used(tmp_path):
     assert "belongs to another user" in _kernels.untrusted(place)
 
 
+@needs_users
+@pytest.mark.skipif(os.name == "nt" or os.getuid() != 0, reason="only root may give files away")
+def test_a_cache_that_another_user_could_replace_is_not_used(tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    os.chown(home, 12345, 12345)
+    assert _kernels.untrusted(home / "mine" / "cache") == f"{home} belongs to another user"
+    assert not list(home.iterdir())
+
+
+@needs_users
+@pytest.mark.parametrize(("mode", "used"), [(0o757, False), (0o1757, True), (0o755, True)])
+def test_a_cache_in_a_folder_that_all_may_change_is_not_used(tmp_path, mode, used):
+    folder = tmp_path / "open"
+    folder.mkdir()
+    folder.chmod(mode)
+    words = "" if used else f"others may write to {folder}"
+    assert _kernels.untrusted(folder / "cache") == words
+
+
+def test_an_empty_name_of_a_cache_is_none(monkeypatch, tmp_path):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert _kernels.cache_directory().parent == tmp_path / "restive"
+
+
 def test_no_home_is_said_in_words():
     assert "no home" in _kernels.untrusted(None)
 
 
-MEMORY = (
+TWICE = (
     "from restive._kernels import njit\n"
     "@njit()\ndef twice(x):\n    return 2 * x\n"
     "print(twice(21), type(twice._cache).__name__)"
 )
+
+
+def twice(tmp_path, place, before=""):
+    """Output and complaints of a process that compiles a kernel, with the cache in ``place``."""
+    (tmp_path / "twice.py").write_text(before + TWICE)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(place)}
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "twice.py")], env=environment, capture_output=True,
+        text=True, check=True,
+    )  # fmt: skip
+    return done.stdout.split(), done.stderr
 
 
 @needs_users
@@ -72,30 +109,40 @@ def test_kernels_compile_in_memory_where_the_cache_is_not_safe(tmp_path):
     place = tmp_path / "cache"
     place.mkdir()
     place.chmod(0o777)
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(place)}
-    (tmp_path / "twice.py").write_text(MEMORY)
-    done = subprocess.run(
-        [sys.executable, str(tmp_path / "twice.py")], env=environment, capture_output=True,
-        text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout.split() == ["42", "NullCache"]
-    assert done.stderr == (
-        f"restive: compiled kernels are not kept, since others may write to {place}.\n"
-    )
+    words = f"restive: compiled kernels are not kept, since others may write to {place}.\n"
+    assert twice(tmp_path, place) == (["42", "NullCache"], words)
     assert not list(place.iterdir())
 
 
 @needs_users
 def test_a_permissive_umask_leaves_nothing_that_others_may_write_to(tmp_path):
     place = tmp_path / "cache"
-    (tmp_path / "twice.py").write_text("import os\nos.umask(0)\n" + MEMORY)
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(place)}
+    place.mkdir(mode=0o755)
     for _ in range(2):
-        done = subprocess.run(
-            [sys.executable, str(tmp_path / "twice.py")], env=environment, capture_output=True,
-            text=True, check=True,
-        )  # fmt: skip
-        assert done.stderr == ""
-        assert done.stdout.startswith("42")
+        assert twice(tmp_path, place, "import os\nos.umask(0)\n") == (["42", "FunctionCache"], "")
+        assert place.stat().st_mode & 0o777 == 0o700
     assert list(place.rglob("*.nbi"))
     assert all(path.stat().st_mode & 0o022 == 0 for path in [place, *place.rglob("*")])
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+def test_a_damaged_cache_is_written_anew(tmp_path, kind):
+    place = tmp_path / "cache"
+    twice(tmp_path, place)
+    (file,) = place.rglob(f"*.{kind}")
+    whole = file.read_bytes()
+    for damaged in (b"", whole[: len(whole) // 2], bytes(len(whole))):
+        file.write_bytes(damaged)
+        assert twice(tmp_path, place) == (["42", "FunctionCache"], "")
+        assert len(file.read_bytes()) > 0.9 * len(whole)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no limits of file sizes here")
+def test_a_full_disk_costs_the_cache_and_not_the_run(tmp_path):
+    place = tmp_path / "cache"
+    full = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))\n"
+    printed, said = twice(tmp_path, place, full)
+    assert printed == ["42", "FunctionCache"]
+    assert said.startswith(f"restive: compiled kernels are not kept, since {place}")
+    assert said.count("\n") == 1
+    assert not list(place.rglob("*.nb*"))
