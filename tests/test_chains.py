@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from restive.model import chains
+from restive.model.double_double import EXACT_POWER_MAX_STATES
 from strategies import transition_matrices
 
 DIGITS = 60
@@ -211,7 +212,7 @@ def test_table_of_powers_against_sixty_digits(matrix, n_max):
 
 
 def test_power_of_many_states_stays_stochastic_and_correct():
-    size = chains.EXACT_POWER_MAX_STATES + 3
+    size = EXACT_POWER_MAX_STATES + 3
     rng = np.random.default_rng(7)
     symmetric = rng.random((size, size)) / (2 * size)
     matrix = (symmetric + symmetric.T) / 2
@@ -344,3 +345,13 @@ def test_a_slow_periodic_chain_mixes_as_its_two_step_chain_does():
     steps = log(1e-3 / (2 * share)) / log1p(-leave.sum())
     assert lam < 1
     assert chains.mixing_time(p, 1e-3) == pytest.approx(2 * steps, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_classes_of_large_chains_are_those_of_squaring(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    sparse = rng.random((230, 230)) < 0.006
+    found = chains.communicating_classes(sparse)
+    monkeypatch.setattr(chains, "SQUARED_UP_TO", 1000)
+    assert found == chains.communicating_classes(sparse)
+    assert len(found) > 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +197,7 @@ def described(schema: dict[str, Any]) -> list[str]:
     """Properties without a description, over the schema and its definitions."""
     tables = [schema, *schema["$defs"].values()]
     fields = [(key, field) for table in tables for key, field in table["properties"].items()]
-    assert len(fields) == 9
+    assert len(fields) == 11
     return [key for key, field in fields if not field.get("description")]
 
 
@@ -207,7 +208,7 @@ def test_schema_describes_every_field_and_its_example_is_valid() -> None:
     (example,) = schema["examples"]
     assert ProblemFile.model_validate(example).name == EXAMPLE["name"]
     assert parse_problem(json.dumps(example), "json").n_arms == 2
-    entry = schema["$defs"]["ArmFile"]["properties"]["rewards"]["items"]
+    entry = schema["$defs"]["ArmFile"]["properties"]["transitions"]["items"]["items"]
     assert (entry["minimum"], entry["maximum"]) == (0, 1)
 
 
@@ -217,3 +218,44 @@ def test_the_documented_examples_are_true() -> None:
     shown = page.split("```text\n")[1].split("```")[0]
     assert parse_problem(valid).n_arms == 2
     assert str(refusal(broken)).split() == shown.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "words"),
+    [
+        ("a." * 40_000 + "a = 1", "toml", "a key of more than 50 parts"),
+        ("[" + '"=".' * 40_000 + "a]", "toml", "a key of more than 50 parts"),
+        ("a = [" + "1," * 1_000_000 + "]", "toml", "longer than 2,000,000 characters"),
+        ('{"arms": [' + "{}," * 700_000 + "{}]}", "json", "more than 600,000 lists and tables"),
+        ('{"arms": [{"states": [' + '"",' * 3_000 + '""]}]}', "json", "more than 4,000,000"),
+        ('{"arms": [{"rewards": [' + "null," * 1_500 + "1]}]}", "json", "that are not numbers"),
+        ("{" + ",".join(f'"{k}": 1' for k in range(101)) + "}", "json", "more than 100 keys"),
+    ],
+)
+def test_what_would_take_too_long_is_refused_before_it_is_read(text, form, words):
+    with pytest.raises(ProblemError, match=words) as refused:
+        parse_problem(text, form)
+    assert len(refused.value.faults) == 1
+
+
+def test_nobody_is_told_of_more_than_a_thousand_faults():
+    """Of one kind in one place; the others were as wrong, but nobody reads on."""
+    row = [2.0] * 100
+    text = json.dumps({"arms": [{"transitions": [row] * 100, "rewards": [0.5] * 100}]})
+    with pytest.raises(ProblemError) as refused:
+        parse_problem(text, "json")
+    assert len(refused.value.faults) == 1000
+    with pytest.raises(ProblemError) as refused:
+        parse_problem('{"arms": [' + "{}," * 2000 + "{}]}", "json")
+    assert len(refused.value.faults) == 1000
+
+
+def test_pipes_devices_and_endless_files_are_not_problem_files(tmp_path):
+    os.mkfifo(tmp_path / "pipe.toml")
+    (tmp_path / "zero.toml").symlink_to("/dev/zero")
+    with open(tmp_path / "sparse.json", "wb") as stream:
+        stream.truncate(10**11)
+    for name, words in (("pipe", "regular"), ("zero", "regular"), ("sparse", "Larger than 32 MB")):
+        path = next(tmp_path.glob(f"{name}.*"))
+        with pytest.raises(ProblemError, match=words):
+            load_problem(path)

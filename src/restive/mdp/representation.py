@@ -98,7 +98,8 @@ class Representation:
     def n_states(self) -> int:
         """Information states kept, including a few that no play reaches (two equal ages)."""
         per_arm = [s * r for s, r in zip(self.sizes, self.rested, strict=True)]
-        return sum(self.sizes[i] * prod(per_arm[:i] + per_arm[i + 1 :]) for i in range(self.n_arms))
+        everything = prod(per_arm)
+        return sum(s * (everything // own) for s, own in zip(self.sizes, per_arm, strict=True))
 
     @property
     def n_bytes(self) -> int:

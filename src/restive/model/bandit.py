@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from restive.base.described import Brief
 from restive.base.errors import Fault, ProblemError
 from restive.model import chains, validation
+from restive.model.units import PLAIN, Units, check_range
 from restive.model.validation import Initial, RewardNoise, frozen
 
-__all__ = ["Arm", "Bandit", "Initial", "RewardNoise", "require_one_pull"]
+__all__ = ["Arm", "Bandit", "Initial", "RewardNoise"]
 
 BETA_CONCENTRATION = 4.0  # reward ~ Beta(4 r, 4 (1 - r)): mean r, spread out but inside [0, 1]
 
@@ -28,6 +30,10 @@ class Arm:
     states: S distinct names; "0", "1", ... where none are given.
     reward_noise: "none" pays r(s) itself, "bernoulli" pays 1 with probability r(s), "beta" pays a
         beta variable with mean r(s); all stay in [0, 1].
+    reward_range: smallest and largest reward, if they are not 0 and 1. ``rewards`` are then given
+        between them and kept from 0 to 1, with which everything is computed; what is shown or
+        written is in the units given (``units`` converts).
+    group: arms that bear the same word here are alike, and a learner may pool what it sees of them.
     initial: law of the first state: "stationary", a state (name or number) or probabilities. The
         word "stationary" always means the law; a state of that name is given by its number.
 
@@ -42,6 +48,9 @@ class Arm:
     states: tuple[str, ...] = ()
     reward_noise: RewardNoise = "none"
     initial: Initial = "stationary"
+    group: str = ""
+    units: Units = PLAIN
+    rewards_given: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False)
 
     def __init__(
         self,
@@ -52,6 +61,8 @@ class Arm:
         states: Iterable[Hashable] | None = None,
         reward_noise: RewardNoise = "none",
         initial: Initial = "stationary",
+        reward_range: Sequence[float] = (0.0, 1.0),
+        group: str = "",
     ) -> None:
         matrix, faults = validation.check_transitions(transitions)
         size = 0 if matrix is None else len(matrix)
@@ -59,7 +70,9 @@ class Arm:
         if matrix is not None and not faults:
             faults += validation.check_irreducible(matrix, names)
         faults += more
-        means, more = validation.check_rewards(rewards, size)
+        units, more = check_range(reward_range)
+        faults += more
+        means, more = validation.check_rewards(rewards, size, units)
         faults += more
         faults += validation.check_noise(reward_noise)
         law, more = validation.check_initial(initial, names, size or len(names))
@@ -70,7 +83,10 @@ class Arm:
         assert means is not None
         for attribute, value in [
             ("transitions", frozen(validation.normalised(matrix))),
-            ("rewards", frozen(means)),
+            ("rewards", frozen(means if units.plain else units.inside(means).clip(0, 1))),
+            ("units", units),
+            ("group", str(group)),
+            ("rewards_given", frozen(means)),
             ("name", str(name)),
             ("states", names),
             ("reward_noise", reward_noise),
@@ -135,6 +151,23 @@ class Arm:
         """P^n: n-step transition probabilities, accurate at any n."""
         return chains.power(self.transitions, n)
 
+    def alike(self, other: Arm) -> bool:
+        """Whether both move and pay in the same way, whatever they are called and start in."""
+        return (
+            np.array_equal(self.transitions, other.transitions)
+            and np.array_equal(self.rewards_given, other.rewards_given)
+            and (self.states, self.reward_noise) == (other.states, other.reward_noise)
+        )
+
+    def without_units(self) -> Arm:
+        """The same arm with rewards given from 0 to 1."""
+        if self.units.plain:
+            return self
+        return Arm(
+            self.transitions, self.rewards, name=self.name, states=self.states,
+            reward_noise=self.reward_noise, initial=self.initial, group=self.group,
+        )  # fmt: skip
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Arm) and self._key() == other._key()
 
@@ -143,12 +176,12 @@ class Arm:
 
     def _key(self) -> tuple[Any, ...]:
         initial = self.initial if isinstance(self.initial, str | int) else tuple(self.initial)
-        arrays = (self.transitions.tobytes(), self.rewards.tobytes())
-        return (*arrays, self.name, self.states, self.reward_noise, initial)
+        arrays = (self.transitions.tobytes(), self.rewards_given.tobytes())
+        return (*arrays, self.name, self.states, self.reward_noise, initial, self.units, self.group)
 
 
-@dataclass(frozen=True)
-class Bandit:
+@dataclass(frozen=True, repr=False)
+class Bandit(Brief):
     """K arms of which ``pulls`` are pulled at each step, one by default, while all of them move.
 
     >>> arm = Arm([[0.9, 0.1], [0.1, 0.9]], [0, 1])
@@ -168,7 +201,11 @@ class Bandit:
             if not isinstance(arm, Arm):
                 fault = Fault(f"arms[{j}]", "not an Arm", repr(arm), "Build it with restive.Arm.")
                 raise ProblemError([fault])
-        if faults := validation.check_pulls(pulls, len(collected)):
+        if (
+            faults := _check_units(collected)
+            + _check_groups(collected)
+            + validation.check_pulls(pulls, len(collected))
+        ):
             raise ProblemError(faults)
         object.__setattr__(self, "arms", collected)
         object.__setattr__(self, "name", str(name))
@@ -184,6 +221,29 @@ class Bandit:
         return tuple(arm.n_states for arm in self.arms)
 
     @property
+    def units(self) -> Units:
+        """In which rewards were given."""
+        return self.arms[0].units
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """For each arm the first that is declared to be like it; empty if none are."""
+        names = [arm.group or f"\0{j}" for j, arm in enumerate(self.arms)]
+        leaders = tuple(names.index(name) for name in names)
+        return () if leaders == tuple(range(self.n_arms)) else leaders
+
+    @property
+    def best_arms(self) -> tuple[int, ...]:
+        """The arms with the largest average rewards, as many as are pulled at a step."""
+        order = sorted(range(self.n_arms), key=lambda j: -self.arms[j].gain)
+        return tuple(order[: self.pulls])
+
+    @property
+    def best_arms_gain(self) -> float:
+        """What pulling the best arms for ever earns per step."""
+        return sum(self.arms[j].gain for j in self.best_arms)
+
+    @property
     def best_arm(self) -> int:
         """The arm with the largest average reward (the first of several)."""
         return int(np.argmax([arm.gain for arm in self.arms]))
@@ -193,9 +253,25 @@ class Bandit:
         return self.arms[arm].name or f"arm {arm + 1}"
 
 
-def require_one_pull(bandit: Bandit, what: str) -> None:
-    """Refuse a bandit with several pulls a step where only one is provided for."""
-    if bandit.pulls > 1:
-        message = f"{what} is there for one pull a step only"
-        remedy = "Set pulls to 1, or play myopic, whittle or round-robin, which can pull several."
-        raise ProblemError([Fault("pulls", message, str(bandit.pulls), remedy)])
+def _check_units(arms: Sequence[Arm]) -> list[Fault]:
+    """Faults of arms whose rewards cannot be added up, since their units differ."""
+    first = arms[0].units
+    remedy = f"Give all arms the same reward_range, such as {list(first.range)} of the first."
+    return [
+        Fault(f"arms[{j}].reward_range", "not that of the first arm", str(arm.units.range), remedy)
+        for j, arm in enumerate(arms)
+        if arm.units != first
+    ]
+
+
+def _check_groups(arms: Sequence[Arm]) -> list[Fault]:
+    """Faults of arms that are declared alike and are not."""
+    first: dict[str, int] = {}
+    faults = []
+    for j, arm in enumerate(arms):
+        model = arms[first.setdefault(arm.group, j)] if arm.group else arm
+        if not arm.alike(model):
+            message = f"unlike arms[{first[arm.group]}], which is in the same group"
+            remedy = "Give arms of a group the same transitions, rewards, states and reward_noise."
+            faults.append(Fault(f"arms[{j}].group", message, repr(arm.group), remedy))
+    return faults

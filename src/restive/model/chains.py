@@ -8,10 +8,11 @@ of the row, so nearly reducible chains, where 1 - p rounds to 1, lose no accurac
 from __future__ import annotations
 
 from math import gcd
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from restive.model.double_double import DoubleDouble, lifted
 
 __all__ = [
     "communicating_classes",
@@ -29,7 +30,7 @@ __all__ = [
 
 Matrix = NDArray[np.float64]
 
-EXACT_POWER_MAX_STATES = 64  # above this, double-double products cost more than they are worth
+SQUARED_UP_TO = 200  # states; above, importing a search takes less time than squaring
 
 
 def communicating_classes(transitions: ArrayLike) -> list[tuple[list[int], bool]]:
@@ -39,19 +40,28 @@ def communicating_classes(transitions: ArrayLike) -> list[tuple[list[int], bool]
     [([0], True), ([1], False)]
     """
     edges = np.asarray(transitions, dtype=np.float64) > 0
-    reach = edges | np.eye(len(edges), dtype=bool)
-    while True:  # squaring doubles the lengths of the paths taken into account
-        longer = reach.astype(np.float64) @ reach.astype(np.float64) > 0
-        if (longer == reach).all():
-            break
-        reach = longer
-    both = reach & reach.T
+    both = _linked(edges)
     classes = []
     for first in np.flatnonzero(np.argmax(both, axis=1) == np.arange(len(both))):
         inside = both[first]
         closed = not edges[np.ix_(inside, ~inside)].any()
         classes.append((np.flatnonzero(inside).tolist(), closed))
     return classes
+
+
+def _linked(edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether two states reach each other."""
+    if len(edges) > SQUARED_UP_TO:
+        from scipy.sparse.csgraph import connected_components
+
+        _, labels = connected_components(edges, directed=True, connection="strong")
+        return np.asarray(labels[:, None] == labels)
+    reach = edges | np.eye(len(edges), dtype=bool)
+    while True:  # squaring doubles the lengths of the paths taken into account
+        longer = reach.astype(np.float64) @ reach.astype(np.float64) > 0
+        if (longer == reach).all():
+            return np.asarray(reach & reach.T)
+        reach = longer
 
 
 def cyclic_classes(transitions: ArrayLike) -> tuple[int, NDArray[np.int64]]:
@@ -176,11 +186,11 @@ def mixing_time(transitions: ArrayLike, epsilon: float = 0.25) -> int:
         raise ValueError(f"epsilon must be positive, not {epsilon!r}")
     limits = [limit_rows(p, r) for r in range(cyclic_classes(p)[0])]
 
-    def far(matrix: _Exact, age: int) -> bool:
+    def far(matrix: DoubleDouble, age: int) -> bool:
         gap = np.abs(matrix.rounded() - limits[age % len(limits)]).sum(axis=1).max()
         return bool(gap > epsilon)
 
-    squares, age = [_exact(p)], 1
+    squares, age = [lifted(p)], 1
     while far(squares[-1], age):
         if age > 2**52:
             raise ArithmeticError("the chain mixes too slowly to count its steps in float64")
@@ -205,8 +215,8 @@ def power(transitions: ArrayLike, n: int) -> Matrix:
     """
     if n < 0:
         raise ValueError(f"n must not be negative, not {n!r}")
-    result: _Exact | None = None
-    square = _exact(np.asarray(transitions, dtype=np.float64))
+    result: DoubleDouble | None = None
+    square = lifted(np.asarray(transitions, dtype=np.float64))
     while n:
         if n & 1:
             result = square if result is None else result @ square
@@ -224,7 +234,7 @@ def powers(transitions: ArrayLike, n_max: int) -> NDArray[np.float64]:
     """
     p = np.asarray(transitions, dtype=np.float64)
     table = np.empty((n_max, len(p), len(p)))
-    square = _exact(p)
+    square = lifted(p)
     ready = min(1, n_max)
     table[:ready] = square.rounded()
     while ready < n_max:
@@ -234,61 +244,3 @@ def powers(transitions: ArrayLike, n_max: int) -> NDArray[np.float64]:
         if ready < n_max:
             square = square @ square
     return table
-
-
-class _Exact(NamedTuple):
-    """A stochastic matrix in double-double arithmetic: the sum high + low of two arrays."""
-
-    high: Matrix
-    low: Matrix
-
-    def __matmul__(self, other: _Exact) -> _Exact:
-        if len(self.high) > EXACT_POWER_MAX_STATES:
-            product = self.high @ other.high
-            return _Exact(product / product.sum(axis=1, keepdims=True), np.zeros_like(product))
-        high = np.zeros_like(self.high)
-        low = np.zeros_like(self.high)
-        for k in range(len(high)):
-            a, b = self.high[:, k, None], other.high[None, k, :]
-            product, error = _two_product(a, b)
-            error = error + (a * other.low[None, k, :] + self.low[:, k, None] * b)
-            high, carry = _two_sum(high, product)
-            low = low + (carry + error)
-        return _Exact(*_two_sum(high, low))
-
-    def rounded(self) -> Matrix:
-        return self.high + self.low
-
-
-def _exact(p: Matrix) -> _Exact:
-    """Lift P, with the diagonal replaced by what the off-diagonal entries leave of the row.
-
-    Where the diagonal is 0 it stays so, or a periodic chain would be none: there the largest entry
-    takes what the others leave.
-    """
-    high, low = p.copy(), np.zeros_like(p)
-    for s in range(len(p)):
-        free = s if p[s, s] > 0 else int(p[s].argmax())
-        rest, error = np.ones(()), np.zeros(())
-        for entry in np.delete(p[s], free):
-            rest, carry = _two_sum(rest, -entry)
-            error = error + carry
-        high[s, free], low[s, free] = _two_sum(rest, error)
-    return _Exact(high, low)
-
-
-def _two_sum(a: Matrix | float, b: Matrix | float) -> tuple[Matrix, Matrix]:
-    """a + b and its rounding error (Knuth)."""
-    total = np.add(a, b)
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
-
-
-def _two_product(a: Matrix, b: Matrix) -> tuple[Matrix, Matrix]:
-    """a * b and its rounding error (Dekker, with Veltkamp's splitting)."""
-    product = a * b
-    a_high, b_high = (134217729.0 * a, 134217729.0 * b)
-    a_high, b_high = a_high - (a_high - a), b_high - (b_high - b)
-    a_low, b_low = a - a_high, b - b_high
-    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-    return product, error

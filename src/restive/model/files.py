@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import tomllib
@@ -9,16 +10,24 @@ from pathlib import Path
 from typing import Any, Literal
 
 from restive.base.errors import Fault, ProblemError
+from restive.base.reading import read_file
 from restive.base.words import guess, shown
+from restive.model.arguments import require_bandit
 from restive.model.bandit import Arm, Bandit
 from restive.model.problem_file import ProblemFile
 from restive.model.schema import RepeatedKeys, bandit_from, shared_names
 
-__all__ = ["dump_problem", "load_problem", "parse_problem", "problem_schema", "read_document"]
+__all__ = ["DIALECT", "dump_problem", "load_problem", "parse_problem", "problem_schema",
+           "read_document"]  # fmt: skip
 
 Format = Literal["toml", "json"]
 
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 LINE_WIDTH = 88
+LARGEST_TOML = 2_000_000  # characters; TOML is read slowly, about a million a second
+MOST_BRACKETS = 600_000  # lists and tables, which take far more memory than characters
+LONGEST_KEY = 50  # parts of a dotted key, for which the time to read it grows like the square
+_DOTTED = re.compile(rf"""(?:\.\s*(?:"[^"\n]*"|'[^'\n]*'|[\w-]+)\s*){{{LONGEST_KEY}}}""")
 
 
 def load_problem(path: str | Path) -> Bandit:
@@ -51,8 +60,7 @@ def read_document(path: str | Path) -> Any:
 
 def problem_schema() -> dict[str, Any]:
     """The JSON schema of problem files (draft 2020-12), for editors and other programs."""
-    dialect = "https://json-schema.org/draft/2020-12/schema"
-    return {"$schema": dialect, **ProblemFile.model_json_schema()}
+    return {"$schema": DIALECT, **ProblemFile.model_json_schema()}
 
 
 def dump_problem(bandit: Bandit, format: Format = "toml") -> str:  # noqa: A002
@@ -66,9 +74,12 @@ def dump_problem(bandit: Bandit, format: Format = "toml") -> str:  # noqa: A002
     rewards = [0.0, 1.0]
     <BLANKLINE>
     """
+    require_bandit(bandit)
     head: dict[str, Any] = {"name": bandit.name} if bandit.name else {}
     if bandit.pulls != 1:
         head["pulls"] = bandit.pulls
+    if not bandit.units.plain:
+        head["reward_range"] = list(bandit.units.range)
     tables = [_fields(arm) for arm in bandit.arms]
     if faults := shared_names(tables):  # a file may not hold these, so none is written
         raise ProblemError(faults)
@@ -95,9 +106,11 @@ def _fields(arm: Arm) -> dict[str, Any]:
     if arm.states != numbers:
         fields["states"] = list(arm.states)
     fields["transitions"] = arm.transitions.tolist()
-    fields["rewards"] = arm.rewards.tolist()
+    fields["rewards"] = arm.rewards_given.tolist()
     if arm.reward_noise != "none":
         fields["reward_noise"] = arm.reward_noise
+    if arm.group:
+        fields["group"] = arm.group
     if isinstance(arm.initial, int):
         name = arm.states[arm.initial]
         fields["initial"] = arm.initial if name in (*numbers, "stationary") else name
@@ -120,7 +133,8 @@ def _json_lines(fields: dict[str, Any], indent: int) -> str:
 
 def _written(value: Any, used: int, indent: int) -> str:
     """A value in the notation that TOML and JSON share; wide matrices take a line per row."""
-    text = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    text = json.dumps(value, ensure_ascii=False)
+    text = re.sub("[\x7f-\x9f]", lambda control: f"\\u{ord(control[0]):04x}", text)
     if isinstance(value, list) and isinstance(value[0], list) and used + len(text) > LINE_WIDTH:
         pad = " " * indent
         rows = ",\n".join(f"{pad}  {json.dumps(row)}" for row in value)
@@ -133,9 +147,11 @@ def _read(path: Path) -> tuple[str, Format]:
         remedy = "Name it .toml or .json, after the format it is written in."
         raise ProblemError([Fault(str(path), "unknown kind of file", shown(path.suffix), remedy)])
     try:
-        data = path.read_bytes()
+        data = read_file(path)
     except (OSError, ValueError) as error:
         message = getattr(error, "strerror", None) or str(error)
+        if getattr(error, "errno", None) == errno.EFBIG:
+            raise ProblemError([Fault(str(path), message, "", SMALLER)]) from None
         raise ProblemError([Fault(str(path), message, "", _nearby(path))]) from None
     try:
         text = data.decode("utf-8-sig")
@@ -165,6 +181,8 @@ def _decoded(text: str, form: Format, source: str) -> Any:
     if not text.strip():
         remedy = "Describe at least one arm, with its transitions and rewards."
         raise ProblemError([Fault(source, "the file is empty", "", remedy)])
+    if fault := _excess(text, form, source):
+        raise ProblemError([fault])
     try:
         if form == "toml":
             return tomllib.loads(text)
@@ -174,6 +192,23 @@ def _decoded(text: str, form: Format, source: str) -> Any:
     except ValueError as error:  # both syntax errors are ValueErrors, as are numbers without end
         fault = _syntax_fault(error, text, form)
     raise ProblemError([fault]) from None
+
+
+def _excess(text: str, form: Format, source: str) -> Fault | None:
+    """What would take too long or too much memory to read, found before it is read."""
+    if form == "toml" and len(text) > LARGEST_TOML:
+        remedy = "Write a problem as large as this in JSON, which is read faster."
+        return Fault(source, f"longer than {LARGEST_TOML:,} characters", f"{len(text):,}", remedy)
+    if (count := text.count("[") + text.count("{")) > MOST_BRACKETS:
+        return Fault(source, f"more than {MOST_BRACKETS:,} lists and tables", f"{count:,}", SMALLER)
+    if form == "toml" and (long := _DOTTED.search(text)):
+        message = f"a key of more than {LONGEST_KEY} parts"
+        remedy = "A problem needs keys of one part."
+        return Fault(_place(text[: long.start()]), message, shown(long[0]), remedy)
+    return None
+
+
+SMALLER = "Split the problem, or describe it in fewer words."
 
 
 def _syntax_fault(error: ValueError, text: str, form: Format) -> Fault:

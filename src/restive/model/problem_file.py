@@ -39,11 +39,16 @@ class ArmFile(_Table):
     transitions: list[list[Unit]] = Field(
         description="One row per state: the probabilities of the next state, summing to 1."
     )
-    rewards: list[Unit] = Field(description="Mean reward of each state, between 0 and 1.")
+    rewards: list[float] = Field(
+        description="Mean reward of each state, between 0 and 1 or within reward_range."
+    )
     reward_noise: RewardNoise = Field(
         "none",
         description="none: the mean itself is paid; bernoulli: 1 with the mean as probability, "
         "else 0; beta: a beta variable with that mean.",
+    )
+    group: str = Field(
+        "", description="Arms with the same word here are alike; a learner may pool them."
     )
     initial: str | int | list[Unit] = Field(
         "stationary",
@@ -60,5 +65,10 @@ class ProblemFile(_Table):
     name: str = Field("", description="What to call the problem.")
     pulls: Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
         1, description="How many arms are pulled at each step."
+    )
+    reward_range: list[float] = Field(
+        [0.0, 1.0],
+        description="Smallest and largest reward there can be; results are in these units.",
+        json_schema_extra={"minItems": 2, "maxItems": 2},
     )
     arms: list[ArmFile] = Field(description="The arms, at least one.", min_length=1)

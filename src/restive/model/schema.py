@@ -5,24 +5,28 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import Any
 
 import numpy as np
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from restive.base.errors import Fault, ProblemError
-from restive.base.words import guess, shown
+from restive.base.words import shown
 from restive.model.bandit import Arm, Bandit
-from restive.model.problem_file import ArmFile, ProblemFile
-from restive.model.validation import check_pulls, rescaling
+from restive.model.problem_file import ArmFile
+from restive.model.structure import (
+    Steps,
+    path_of,
+    require_sane_size,
+    structural_errors,
+    translated,
+)
+from restive.model.units import check_range
+from restive.model.validation import MOST_FAULTS, check_pulls, rescaling
 
 __all__ = ["RepeatedKeys", "bandit_from", "shared_names"]
-
-Steps = tuple[int | str, ...]  # the way to a place in an arm: ("transitions", 0, 1)
 
 MAX_DEPTH = 20  # a problem has six levels; anything far deeper is a mistake or an attack
 
@@ -38,18 +42,26 @@ class RepeatedKeys(dict[str, Any]):
 def bandit_from(decoded: Any, source: str) -> Bandit:
     """The bandit that a decoded file describes, or a ProblemError with all its faults."""
     faults: list[Fault] = []
+    require_sane_size(decoded)
     raw = _cleaned(decoded, "", 0, faults)
     if not isinstance(raw, dict):
         remedy = 'Start with a JSON object: {"name": ..., "arms": [...]}.'
         raise ProblemError([Fault(source, "not a problem", shown(raw), remedy)])
-    errors = _structural_errors(raw)
-    faults += [_translated(error) for error in errors]
+    errors = structural_errors(raw)
+    faults += [translated(error) for error in errors]
     entries = raw["arms"] if isinstance(raw.get("arms"), list) else []
+    broken: dict[Any, list[Steps]] = {}
+    for error in errors:
+        broken.setdefault(error["loc"][1:2], []).append(error["loc"][2:])
+    units = raw.get("reward_range", [0.0, 1.0])
+    if not any(error["loc"][:1] == ("reward_range",) for error in errors):
+        faults += check_range(units)[1]
+    if faults and any(fault.path.startswith("reward_range") for fault in faults):
+        units = [-np.finfo(np.float64).max / 4, np.finfo(np.float64).max / 4]
     arms: list[Arm] = []
     for j, entry in enumerate(entries):
-        if isinstance(entry, dict):
-            broken = [error["loc"][2:] for error in errors if error["loc"][1:2] == (j,)]
-            arm, own = _arm(entry, broken)
+        if isinstance(entry, dict) and len(faults) < MOST_FAULTS:
+            arm, own = _arm(entry, broken.get((j,), []), units)
             arms += [arm] if arm else []
             faults += [fault.under(f"arms[{j}]") for fault in own]
     faults += shared_names(entries)
@@ -61,30 +73,20 @@ def bandit_from(decoded: Any, source: str) -> Bandit:
     return Bandit(arms, raw.get("name", ""), pulls)
 
 
-def _path(*steps: int | str) -> str:
-    """Steps as one path: "arms", 1, "my key" -> arms[1]."my key"."""
-    path = ""
-    for step in steps:
-        if isinstance(step, int):
-            path += f"[{step}]"
-        else:
-            plain = re.fullmatch(r"[\w-]+", step)
-            path += ("." if path else "") + (step if plain else json.dumps(step))
-    return path
-
-
 def _cleaned(value: Any, path: str, depth: int, faults: list[Fault]) -> Any:
     """The value with None for what no later check could handle, each such place a fault."""
     if isinstance(value, dict) and depth < MAX_DEPTH:
         for key in getattr(value, "repeated", []):
-            fault = Fault(_path(key), "key given more than once", "", "Keep one of them.")
+            fault = Fault(path_of(key), "key given more than once", "", "Keep one of them.")
             faults.append(fault.under(path))
-        places = {key: Fault(_path(key), "", "", "").under(path).path for key in value}
+        places = {key: Fault(path_of(key), "", "", "").under(path).path for key in value}
         return {
             _printable(key): _cleaned(entry, places[key], depth + 1, faults)
             for key, entry in value.items()
         }
     if isinstance(value, list) and depth < MAX_DEPTH:
+        if all(type(v) is float or (type(v) is int and -9 < v < 9) for v in value):
+            return value  # long rows are read fast
         return [_cleaned(v, f"{path}[{k}]", depth + 1, faults) for k, v in enumerate(value)]
     if isinstance(value, dict | list):
         faults.append(Fault(path, "nested too deeply", "", "Lists of lists are deep enough."))
@@ -102,73 +104,21 @@ def _printable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _structural_errors(raw: dict[str, Any]) -> list[ErrorDetails]:
-    try:
-        ProblemFile.model_validate(raw)
-    except ValidationError as error:
-        return [details for details in error.errors(include_url=False) if not _idle(details)]
-    return []
-
-
-def _idle(error: ErrorDetails) -> bool:
-    """Whether this only says that a list of starting probabilities is no text and no number."""
-    steps = error["loc"]
-    return steps[2:3] == ("initial",) and len(steps) == 4 and isinstance(error["input"], list)
-
-
-def _translated(error: ErrorDetails) -> Fault:
-    steps, kind = error["loc"], error["type"]
-    if steps[2:3] == ("initial",):
-        steps = (*steps[:3], *steps[4:])  # without the name of the union's member
-    if steps[2:] == ("initial",):
-        remedy = 'Write "stationary", a state, or one probability per state.'
-        message = "not a start"
-    elif kind == "extra_forbidden":
-        message, remedy = "unknown key", _known_keys(str(steps[-1]), nested=len(steps) > 1)
-    elif kind == "missing":
-        fields = (ArmFile if len(steps) > 1 else ProblemFile).model_fields
-        message, remedy = "missing", f"Add it: {fields[str(steps[-1])].description}"
-        return Fault(_path(*steps), message, "", remedy)
-    else:
-        message, remedy = WORDING.get(kind, (error["msg"], "Correct it."))
-    return Fault(_path(*steps), message, shown(error["input"]), remedy)
-
-
-WORDING = {
-    "int_type": ("not a whole number", "Write a whole number, without quotes."),
-    "float_type": ("not a number", "Write a number between 0 and 1, without quotes."),
-    "finite_number": ("not a finite number", "Write a number between 0 and 1."),
-    "string_type": ("not text", "Write it in quotes."),
-    "list_type": ("not a list", "Write a list in square brackets, [[arms]] in TOML for arms."),
-    "model_type": ("not an arm", "Give a table with transitions and rewards."),
-    "literal_error": ("unknown kind of noise", 'Choose "none", "bernoulli" or "beta".'),
-    "too_short": ("there are no arms", "Give at least one arm."),
-}
-
-
-def _known_keys(key: str, nested: bool) -> str:
-    known = list((ArmFile if nested else ProblemFile).model_fields)
-    if close := guess(key.lower(), known):
-        return close.strip()
-    if not nested and key in ArmFile.model_fields:
-        return "It belongs to an arm: put it under [[arms]]."
-    return f"The keys here are {', '.join(known)}."
-
-
-def _arm(entry: dict[str, Any], broken: list[Steps]) -> tuple[Arm | None, list[Fault]]:
+def _arm(
+    entry: dict[str, Any], broken: list[Steps], units: Sequence[float]
+) -> tuple[Arm | None, list[Fault]]:
     """The arm, or the faults of the file's ``entry`` beside those of the places ``broken``.
 
     Stand-ins replace what is missing or broken, so that the rest is still checked.
     """
-    candidates = [entry.get(key) for key in ("transitions", "rewards", "states")]
-    sizes = [len(rows) for rows in candidates if isinstance(rows, list) and rows]
-    if not sizes:
+    size = _size(entry)
+    if not size:
         return None, _emptiness(entry)
     known, mended = _mended(entry, broken)
-    size = sizes[0]
-    stand_ins = {"transitions": np.full((size, size), 1 / size), "rewards": np.zeros(size)}
+    zero = min(max(0.0, units[0]), units[1])
+    stand_ins = {"transitions": np.full((size, size), 1 / size), "rewards": np.full(size, zero)}
     try:
-        arm = Arm(**{**stand_ins, **known})
+        arm = Arm(**{**stand_ins, **known}, reward_range=units)
     except ProblemError as error:
         keys = {fault: re.split(r"[.\[]", fault.path)[0] for fault in error.faults}
         return None, [
@@ -177,6 +127,14 @@ def _arm(entry: dict[str, Any], broken: list[Steps]) -> tuple[Arm | None, list[F
             if key in known
         ]
     return arm, []
+
+
+def _size(entry: Any) -> int:
+    """States of an arm, from its rows, its rewards or its states; 0 if there are none."""
+    if not isinstance(entry, dict):
+        return 0
+    candidates = [entry.get(key) for key in ("transitions", "rewards", "states")]
+    return next((len(rows) for rows in candidates if isinstance(rows, list) and rows), 0)
 
 
 def _emptiness(entry: dict[str, Any]) -> list[Fault]:
@@ -244,11 +202,13 @@ def _rescaled(faults: Iterable[Fault], entries: list[Any]) -> list[Fault]:
     rewards = {j: _numbers(entry) for j, entry in enumerate(entries)}
     pool = np.array([mean for means in rewards.values() for mean in means])
     result = []
+    remedies: dict[str, str] = {}
     for fault in faults:
         place = re.fullmatch(r"arms\[(\d+)\]\.rewards\[\d+\]", fault.path)
         if place and fault.message == "outside [0, 1]":
-            means = np.array(rewards[int(place[1])])
-            result.append(replace(fault, remedy=rescaling(means, pool)))
+            if place[1] not in remedies:
+                remedies[place[1]] = rescaling(np.array(rewards[int(place[1])]), pool)
+            result.append(replace(fault, remedy=remedies[place[1]]))
         else:
             result.append(fault)
     return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import islice
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from restive.base.errors import Fault
 from restive.model import chains
+from restive.model.units import PLAIN, Units
 
 __all__ = [
     "Initial",
@@ -30,6 +32,7 @@ RewardNoise = Literal["none", "bernoulli", "beta"]
 Initial = str | int | Sequence[float] | NDArray[np.float64]
 
 ROW_SUM_TOLERANCE = 1e-9
+MOST_FAULTS = 1000  # of one kind in one place: nobody reads on, and they take memory
 
 
 def check_pulls(pulls: object, n_arms: int) -> list[Fault]:
@@ -76,11 +79,12 @@ def check_transitions(raw: ArrayLike) -> tuple[NDArray[np.float64] | None, list[
         shape = " x ".join(map(str, matrix.shape)) or "a single number"
         remedy = "Give one row per state, each with one probability per state."
         return None, [Fault("transitions", "not a square matrix", shape, remedy)]
-    return matrix, [fault for s, row in enumerate(matrix) for fault in _check_row(s, row)]
+    faults = (fault for s, row in enumerate(matrix) for fault in _check_row(s, row))
+    return matrix, list(islice(faults, MOST_FAULTS))
 
 
 def _check_row(s: int, row: NDArray[np.float64]) -> list[Fault]:
-    bad = [k for k, p in enumerate(row) if not 0 <= p <= 1]
+    bad = np.flatnonzero(~((row >= 0) & (row <= 1))).tolist()
     if bad:
         remedy = "Probabilities lie between 0 and 1."
         return [
@@ -101,8 +105,10 @@ def _ragged(raw: Any) -> list[Fault]:
     except TypeError:
         remedy = "Give a list of rows, one per state."
         return [Fault("transitions", "not a matrix", _show(raw), remedy)]
-    faults = []
+    faults: list[Fault] = []
     for s, row in enumerate(rows):
+        if len(faults) >= MOST_FAULTS:
+            break
         if len(row) != len(rows):
             message = f"row {s} has {len(row)} entries where the matrix has {len(rows)} rows"
             remedy = "The matrix must be square: one probability per state in every row."
@@ -142,7 +148,9 @@ def check_states(raw: Iterable[Hashable] | None, size: int) -> tuple[tuple[str, 
     return names, faults
 
 
-def check_rewards(raw: ArrayLike, size: int) -> tuple[NDArray[np.float64] | None, list[Fault]]:
+def check_rewards(
+    raw: ArrayLike, size: int, units: Units = PLAIN
+) -> tuple[NDArray[np.float64] | None, list[Fault]]:
     try:
         means = np.array(raw, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -155,10 +163,12 @@ def check_rewards(raw: ArrayLike, size: int) -> tuple[NDArray[np.float64] | None
         message = f"{len(means)} rewards for {size} states"
         remedy = "Give one mean reward per row of transitions."
         faults.append(Fault("rewards", message, _show(means), remedy))
-    for s, mean in enumerate(means):
-        if not 0 <= mean <= 1:
-            path = f"rewards[{s}]"
-            faults.append(Fault(path, "outside [0, 1]", _show(mean), rescaling(means, means)))
+    outside = np.flatnonzero(~((means >= units.low) & (means <= units.high)))[:MOST_FAULTS].tolist()
+    remedy = "Give a reward_range that holds all rewards."
+    if outside and units.plain:
+        remedy = rescaling(means, means)
+    bounds = f"outside [{units.low:.12g}, {units.high:.12g}]"
+    faults += [Fault(f"rewards[{s}]", bounds, _show(means[s]), remedy) for s in outside]
     return means, faults
 
 
@@ -172,8 +182,9 @@ def rescaling(means: NDArray[np.float64], pool: NDArray[np.float64]) -> str:
     back = f"{width:.12g} g" + (f" - {-low:.12g}" if low else "")
     scaled = _show(((means - low) / width).round(6))
     return (
-        f"Rescale all arms alike by r -> {there}, which keeps the best policy and gives {scaled} "
-        f"here; a gain g then means {back} in the old units."
+        f"Give reward_range = [{low:.12g}, {high:.12g}], which keeps these units; or rescale all "
+        f"arms alike by r -> {there}, which keeps the best policy and gives {scaled} here; a gain "
+        f"g then means {back} in the old units."
     )
 
 
