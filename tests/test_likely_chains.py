@@ -8,7 +8,7 @@ from scipy.integrate import dblquad
 from scipy.stats import binom
 
 from restive._kernels import cover, twostate
-from restive.learners.tied.optimism import pooled
+from restive.learners.tied.sets import pooled
 
 RARE = 1e-5
 QUARTER = 0.5 * np.pi
