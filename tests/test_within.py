@@ -128,3 +128,10 @@ def test_plans_and_forecasts_tell_their_results_in_a_few_lines():
     assert "more than the 9.77 KiB" in repr(forecast(example1(0.1), memory=10**4))
     solution = solve(best.representation, best.parameters, compiled=False)
     assert repr(solution).startswith("Solution(gain 0.69999")
+
+
+def test_very_many_arms_are_refused_before_anything_is_forecast(monkeypatch):
+    """A thousand mixing times take long, and the number of last states says enough."""
+    monkeypatch.setattr("restive.planning.within.forecast", None)
+    refusal = plan_within(gilbert_elliott(1_000, 0.1, 0.2), 1.0)
+    assert refusal == Refusal("a plan takes more than 1e301 information states")

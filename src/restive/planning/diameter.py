@@ -90,11 +90,11 @@ def diameter(
     else:
         names, colors, successors = _spell_out(structure)
     parts, closed = _parts(colors, successors, parameters.probabilities)
-    found = [_solve(part, colors, successors, parameters.probabilities, tolerance)
+    bounds = [_solve(part, colors, successors, parameters.probabilities, tolerance)
              for part in (parts if closed else [])]  # fmt: skip
-    lower = max((one[0] for one in found), default=inf)
-    upper = max((one[1] for one in found), default=inf)
-    pair = max(found)[2:] if found else (0, 0)
+    lower = max((bound[0] for bound in bounds), default=inf)
+    upper = max((bound[1] for bound in bounds), default=inf)
+    pair = max(bounds)[2:] if bounds else (0, 0)
     whole = (lower, upper) if len(parts) == 1 else (inf, inf)
     source, target = (_name(names, x) for x in pair)
     return Diameter(*whole, (lower, upper), len(colors), len(parts), source, target)

@@ -8,7 +8,8 @@ import numpy as np
 
 from restive.base.machine import memory_allowed
 from restive.mdp.representation import Representation
-from restive.model.bandit import Bandit, require_one_pull
+from restive.model.arguments import require_one_pull
+from restive.model.bandit import Bandit
 from restive.planning.policy_chain import Rule, Value, value_of
 from restive.planning.result import Plan
 from restive.planning.size import caps_for_error, check_tolerance

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
+from restive.base.notebook import notebook_line
 from restive.mdp.certificate import Certificate, bandit_parameters, certificate
 from restive.mdp.representation import Representation
 from restive.mdp.solver import refine, solve
 from restive.mdp.structured import Parameters
-from restive.model.bandit import Bandit, require_one_pull
+from restive.model.arguments import require_one_pull
+from restive.model.bandit import Bandit
 from restive.planning.evaluation import evaluate
 from restive.planning.policy_chain import BYTES_PER_STATE
 from restive.planning.result import Plan
@@ -76,9 +78,11 @@ def plan(
         refuse_if_hopeless(bandit, tolerance, allowed)
     if compiled is None:
         compiled = not is_small(bandit, tolerance, caps)
-    work = _Work(bandit, tolerance, caps, allowed, compiled, progress,
-                 lambda: time is not None and perf_counter() - began > time)  # fmt: skip
-    level = work.refined()
+    with notebook_line() as tell:
+        watch = progress or (None if tell is None else _telling(tell))
+        work = _Work(bandit, tolerance, caps, allowed, compiled, watch,
+                     lambda: time is not None and perf_counter() - began > time)  # fmt: skip
+        level = work.refined()
     lower, upper = _narrowed(bandit, level, tolerance)
     width = float((upper - lower).max())
     if work.expired() and width >= 1.0:
@@ -88,6 +92,10 @@ def plan(
     note = "" if width <= tolerance else work.excuse()
     return Plan(bandit, level.representation, level.parameters, lower, upper, level.values,
                 tolerance, level.sweeps, not note, perf_counter() - began, note)  # fmt: skip
+
+
+def _telling(tell: Callable[[str], None]) -> Progress:
+    return lambda doing, sweeps, width: tell(f"{doing}: {sweeps:,} sweeps, within {width:.1e}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,9 +201,9 @@ class _Work:
 
 def _meeting(level: _Level, coarser: _Level) -> _Level:
     """The finer level with what both prove."""
-    one, other = level.proof, coarser.proof
-    lower, upper = np.maximum(one.lower, other.lower), np.minimum(one.upper, other.upper)
-    return replace(level, proof=replace(one, lower=lower, upper=upper))
+    finer, rough = level.proof, coarser.proof
+    lower, upper = np.maximum(finer.lower, rough.lower), np.minimum(finer.upper, rough.upper)
+    return replace(level, proof=replace(finer, lower=lower, upper=upper))
 
 
 def _narrowed(bandit: Bandit, level: _Level, tolerance: float) -> tuple[Floats, Floats]:

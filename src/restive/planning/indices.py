@@ -73,8 +73,8 @@ def _tables(arm: Arm, cap: int | None, tolerance: float) -> tuple[Floats, Floats
     """Laws (A, S, S) and mean rewards (A, S) of a pull at each stored age; where ages go back."""
     chosen = arm.mixing_time(max(tolerance, 1e-12)) if cap is None else cap
     rep = Representation.of(Bandit([arm]), chosen)
-    found = bandit_parameters(Bandit([arm]), rep)
+    parameters = bandit_parameters(Bandit([arm]), rep)
     shape = (arm.n_states, rep.n_ages[0])
-    rows = found.probabilities.reshape(*shape, arm.n_states).transpose(1, 0, 2)
-    means = found.rewards.reshape(shape).T
+    rows = parameters.probabilities.reshape(*shape, arm.n_states).transpose(1, 0, 2)
+    means = parameters.rewards.reshape(shape).T
     return np.ascontiguousarray(rows), np.ascontiguousarray(means), chosen - 1

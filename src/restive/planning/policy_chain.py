@@ -15,7 +15,10 @@ from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
 from restive.model.bandit import Bandit
 
-__all__ = ["BYTES_PER_STATE", "Rule", "Value", "value_of"]
+__all__ = [
+    "BYTES_PER_STATE", "PolicyChain", "Rule", "SparseChain", "Value", "absorption", "chain_of",
+    "value_of",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -39,13 +42,13 @@ class Value:
 
 def value_of(bandit: Bandit, rep: Representation, rule: Rule, memory: int) -> Value:
     """Exact gain of a policy on a representation, the doubt about rows beyond its caps included."""
-    chain = _chain(bandit, rep, rule, memory)
+    chain = chain_of(bandit, rep, rule, memory)
     closed = chain.moves.closed_classes()
     bias = np.zeros(len(chain.rewards))
     gains = np.empty(len(closed))
     for k, part in enumerate(closed):
         gains[k], bias[part] = _poisson(chain.moves, part, chain.rewards[part])
-    weights = _absorption(chain, closed) if len(closed) > 1 else np.ones(1)
+    weights = absorption(chain, closed) if len(closed) > 1 else np.ones(1)
     low, high = np.array([_bounds(chain, bias, part) for part in closed]).T
     gain = float(weights @ gains)
     transient = _outside(closed, len(bias))
@@ -56,7 +59,7 @@ def value_of(bandit: Bandit, rep: Representation, rule: Rule, memory: int) -> Va
 
 
 @dataclass(frozen=True, eq=False)
-class _Moves:
+class SparseChain:
     """A sparse stochastic matrix, row by row; row x is entries begin[x] to begin[x + 1]."""
 
     begin: Ints  # (n + 1,)
@@ -64,7 +67,7 @@ class _Moves:
     chances: Floats  # (m,)
 
     @classmethod
-    def of(cls, rows: Ints, columns: Ints, chances: Floats, n: int) -> _Moves:
+    def of(cls, rows: Ints, columns: Ints, chances: Floats, n: int) -> SparseChain:
         """From entries in the order of their rows."""
         return cls(np.searchsorted(rows, np.arange(n + 1)), columns, chances)
 
@@ -85,10 +88,10 @@ class _Moves:
             frontier = np.unique(nexts[~seen[nexts]])
         return seen
 
-    def reversed(self) -> _Moves:
+    def reversed(self) -> SparseChain:
         order = np.argsort(self.columns, kind="stable")
         n = len(self.begin) - 1
-        return _Moves.of(self.columns[order], self.rows[order], self.chances[order], n)
+        return SparseChain.of(self.columns[order], self.rows[order], self.chances[order], n)
 
     def closed_classes(self) -> list[Ints]:
         """Sets of states that reach each other and nothing else, by their smallest state."""
@@ -116,15 +119,18 @@ class _Moves:
 
 
 @dataclass(frozen=True, eq=False)
-class _Chain:
-    moves: _Moves
+class PolicyChain:
+    """A policy's chain; its states are numbered in the order in which the policy is asked."""
+
+    moves: SparseChain
     rewards: Floats  # (n,)
     errors: Floats  # (n,) L1 error of the row used
     outcome_rewards: Floats  # (m,) reward of each entry of ``moves``
     start: Floats  # (n,) law after one pull of each arm
 
 
-def _chain(bandit: Bandit, rep: Representation, rule: Rule, memory: int) -> _Chain:
+def chain_of(bandit: Bandit, rep: Representation, rule: Rule, memory: int) -> PolicyChain:
+    """The chain of the information states that a policy reaches from the start."""
     last, states, ages, law = _first_states(bandit, rep)
     explorer = _Explorer(bandit, rep, bandit_parameters(bandit, rep))
     first = explorer.numbers(last, states, ages)
@@ -142,12 +148,12 @@ def _chain(bandit: Bandit, rep: Representation, rule: Rule, memory: int) -> _Cha
         np.concatenate(arrays) for arrays in zip(*parts, strict=True)
     )
     n, order = len(explorer.number), np.lexsort((column, row))
-    moves = _Moves.of(row[order], column[order], chance[order], n)
+    moves = SparseChain.of(row[order], column[order], chance[order], n)
     color = np.empty(n, dtype=np.int64)
     color[at] = colors
     start = np.bincount(first, law, minlength=n).astype(np.float64)
     rewards, errors = explorer.parameters.rewards[color], row_errors(bandit, rep)[color]
-    return _Chain(moves, rewards, errors, paid[order], start)
+    return PolicyChain(moves, rewards, errors, paid[order], start)
 
 
 def _first_states(bandit: Bandit, rep: Representation) -> tuple[Ints, Ints, Ints, Floats]:
@@ -207,7 +213,7 @@ def _outside(closed: list[Ints], n: int) -> Ints:
 def _solved(rows: Ints, columns: Ints, entries: Floats, sides: Floats) -> Floats:
     """x with A x = sides, A the sum of these entries; by SciPy where it is large."""
     n = len(sides)
-    if n <= DENSE:
+    if n <= 5 * DENSE:  # importing SciPy takes longer
         matrix = np.zeros((n, n))
         np.add.at(matrix, (rows, columns), entries)
         return np.asarray(np.linalg.solve(matrix, sides))
@@ -218,7 +224,7 @@ def _solved(rows: Ints, columns: Ints, entries: Floats, sides: Floats) -> Floats
     return np.asarray(splu(sparse.tocsc()).solve(sides))
 
 
-def _poisson(moves: _Moves, part: Ints, rewards: Floats) -> tuple[float, Floats]:
+def _poisson(moves: SparseChain, part: Ints, rewards: Floats) -> tuple[float, Floats]:
     """Gain g and bias h of a closed class: g + h = r + P h, h(first) = 0."""
     if len(part) == 1:
         return float(rewards[0]), np.zeros(1)
@@ -250,7 +256,7 @@ def _swept(row: Ints, column: Ints, chance: Floats, rewards: Floats) -> tuple[fl
     return None
 
 
-def _bounds(chain: _Chain, bias: Floats, part: Ints) -> tuple[float, float]:
+def _bounds(chain: PolicyChain, bias: Floats, part: Ints) -> tuple[float, float]:
     """min and max over a closed class of r + P h - h, rows known up to their L1 error."""
     moves = chain.moves
     nexts, begin = bias[moves.columns], moves.begin[:-1]
@@ -263,7 +269,7 @@ def _bounds(chain: _Chain, bias: Floats, part: Ints) -> tuple[float, float]:
     return max(0.0, float(low)), min(1.0, float(high))
 
 
-def _absorption(chain: _Chain, closed: list[Ints]) -> Floats:
+def absorption(chain: PolicyChain, closed: list[Ints]) -> Floats:
     """Probability of ending in each closed class from the start."""
     n = len(chain.start)
     transient = _outside(closed, n)

@@ -15,6 +15,7 @@ from restive.base.words import outward
 from restive.mdp.representation import Representation
 from restive.mdp.spelled import pull_values
 from restive.mdp.structured import Parameters
+from restive.model.arguments import state_numbers
 from restive.model.bandit import Bandit
 
 if TYPE_CHECKING:
@@ -62,11 +63,11 @@ class Plan(Described, Pictured):
         return f"Plan of {self.bandit.name or 'an unnamed problem'}"
 
     def _facts(self) -> list[tuple[str, str]]:
-        low, high = outward(self.gain_lower, self.gain_upper)
-        best = self.bandit.best_arm
-        alone = f"{self.bandit.arms[best].gain:.6g} with {self.bandit.arm_name(best)}"
+        mean, best = self.bandit.units.mean, self.bandit.best_arm
+        low, high = outward(mean(self.gain_lower), mean(self.gain_upper))
+        alone = f"{mean(self.bandit.arms[best].gain):.6g} with {self.bandit.arm_name(best)}"
         facts = [
-            ("best average reward", f"{self.gain:.6g}, certified between {low} and {high}"),
+            ("best average reward", f"{mean(self.gain):.6g}, certified between {low} and {high}"),
             ("one arm for ever", alone),
             ("information states", f"{self.states:,}, ages apart up to {max(self.caps):,}"),
             ("made in", f"{self.sweeps:,} sweeps, {self.seconds:.2g} s"),
@@ -166,7 +167,7 @@ class Plan(Described, Pictured):
         return pull_values(rep, self.parameters, self.values, colors).reshape(raw.shape)
 
     def _checked(self, last_states: ArrayLike, ages: ArrayLike) -> tuple[Ints, Ints]:
-        states = _whole("last_states", self._state_numbers(np.asarray(last_states)))
+        states = _whole("last_states", state_numbers(self.bandit, last_states))
         raw = _whole("ages", np.asarray(ages))
         shape = np.broadcast_shapes(states.shape, raw.shape)
         states, raw = (np.array(np.broadcast_to(a, shape), order="C") for a in (states, raw))
@@ -184,26 +185,11 @@ class Plan(Described, Pictured):
             )
         return states, raw
 
-    def _state_numbers(self, given: NDArray[Any]) -> NDArray[Any]:
-        """The states' numbers, where names of states are given."""
-        if given.dtype.kind not in "US" or given.shape[-1:] != (self.bandit.n_arms,):
-            return given
-        numbers = np.empty(given.shape, dtype=np.int64)
-        for place, name in np.ndenumerate(given):
-            names = self.bandit.arms[place[-1]].states
-            if str(name) not in names:
-                raise ValueError(
-                    f"last_states: {self.bandit.arm_name(place[-1])} has no state {str(name)!r}; "
-                    f"its states are {', '.join(names)}"
-                )
-            numbers[place] = names.index(str(name))
-        return numbers
 
-
-def _whole(what: str, given: NDArray[Any]) -> Ints:
+def _whole(what: str, values: NDArray[Any]) -> Ints:
     """The numbers as integers, if that is what they are."""
-    if given.dtype.kind in "iu":
-        return given.astype(np.int64, copy=False)
-    if given.dtype.kind != "f" or not (given == np.floor(given)).all():
-        raise ValueError(f"{what} must be whole numbers, one per arm, not {given!r}")
-    return given.astype(np.int64)
+    if values.dtype.kind in "iu":
+        return values.astype(np.int64, copy=False)
+    if values.dtype.kind != "f" or not (values == np.floor(values)).all():
+        raise ValueError(f"{what} must be whole numbers, one per arm, not {values!r}")
+    return values.astype(np.int64)

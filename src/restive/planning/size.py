@@ -10,12 +10,14 @@ import numpy as np
 
 from restive.base.errors import Fault, ProblemError, TooLargeError
 from restive.base.machine import memory_allowed
+from restive.base.words import count_text, size_text
 from restive.mdp.representation import Representation
-from restive.model.bandit import Bandit, require_one_pull
+from restive.model.arguments import require_one_pull
+from restive.model.bandit import Bandit
 
 __all__ = [
     "FIRST_ERROR", "Forecast", "caps_for_error", "check_tolerance", "fitting_words", "forecast",
-    "is_small", "largest_fitting", "peak", "refuse_if_hopeless", "too_large",
+    "is_small", "largest_fitting", "peak", "refuse_if_hopeless", "states_text", "too_large",
 ]  # fmt: skip
 
 FIRST_ERROR = 0.1  # L1 error of the rows beyond the cap on the coarsest level
@@ -43,7 +45,7 @@ class Forecast:
         return self.bytes <= self.memory
 
     def __repr__(self) -> str:
-        size = f"{self.states:.4g} information states, {_memory_text(self.bytes)}"
+        size = f"{states_text(self.states)} information states, {_memory_text(self.bytes)}"
         fits = "fits" if self.fits else f"more than the {_memory_text(self.memory)} allowed"
         return f"Forecast(about {size}, {self.seconds:.2g} s; {fits})"
 
@@ -194,10 +196,21 @@ def _rounded_up(width: float) -> str:
 
 
 def _size(rep: Representation) -> str:
-    return f"{rep.n_states:.3g} information states ({_memory_text(peak(rep))})"
+    return f"{states_text(rep.n_states, 3)} information states ({_memory_text(peak(rep))})"
+
+
+def states_text(states: int, digits: int = 4) -> str:
+    """A number of states, which may be more than a float can hold.
+
+    >>> states_text(12_345), states_text(10**400)
+    ('1.234e+04', '1e400')
+    """
+    return f"{states:.{digits}g}" if states < 10**300 else count_text(states)[len("about ") :]
 
 
 def _memory_text(size: float) -> str:
+    if size >= 1e21:
+        return size_text(size)
     for unit in ("bytes", "KiB", "MiB"):
         if size < 1024:
             return f"{size:.3g} {unit}"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, prod
 
 from restive.base.errors import TooLargeError
+from restive.base.machine import memory_allowed
+from restive.base.words import count_text
+from restive.model.arguments import require_bandit
 from restive.model.bandit import Bandit
 from restive.planning.exact import plan
 from restive.planning.result import Plan
@@ -44,10 +47,13 @@ def plan_within(
     >>> plan_within(example1(0.1), 20.0).converged
     True
     >>> plan_within(gilbert_elliott(9, 0.001, 0.002), 1.0).reason
-    'a plan to within 1e-06 takes about 2.1e+34 information states'
+    'a plan to within 1e-06 takes about 2e34 information states'
     """
-    if bandit.pulls > 1:
-        return Refusal(f"plans are for one pull a step, and here there are {bandit.pulls}")
+    if require_bandit(bandit).pulls > 1:
+        return Refusal(f"exact plans are for one pull a step, and here there are {bandit.pulls}")
+    least = prod(bandit.n_states)  # every combination of last states, whatever the ages
+    if 8 * least > memory_allowed(memory):
+        return Refusal(f"a plan takes more than {_count(least)} information states")
     why = ""
     for tolerance in tolerances:
         try:
@@ -65,7 +71,11 @@ def plan_within(
 
 
 def _words(size: Forecast) -> str:
-    return f"takes about {size.states:.2g} information states"
+    return f"takes about {_count(size.states)} information states"
+
+
+def _count(states: int) -> str:
+    return count_text(states).removeprefix("about ")
 
 
 def _judged(best: Plan, widest: float, why: str, seconds: float) -> Plan | Refusal:

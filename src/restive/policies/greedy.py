@@ -35,20 +35,11 @@ def moves_of(rep: Representation) -> Moves:
     from restive._kernels.play import Moves
 
     lay = rep.layout
-    offset = np.zeros((rep.n_arms, rep.n_colors), dtype=np.int64)
-    older = np.arange(1, rep.n_colors + 1)
     seen = np.zeros((rep.n_arms, rep.max_support), dtype=np.int64)
-    for arm in range(rep.n_arms):
-        grid = rep.color_grid(arm)
-        older[grid[:, -1]] = grid[:, rep.caps[arm] - 1]
-        seen[arm, : rep.sizes[arm]] = grid[:, 0]
-        states, ages = np.indices(grid.shape)
-        for last in range(rep.n_arms):
-            offset[last, grid] = states * lay.state_stride[last, arm]
-            if arm != last:
-                offset[last, grid] += (ages - lay.first[arm]) * lay.age_stride[last, arm]
+    for arm, size in enumerate(rep.sizes):
+        seen[arm, :size] = rep.color_grid(arm)[:, 0]
     stride = np.ascontiguousarray(np.diagonal(lay.state_stride))
-    return Moves(lay.block, offset, older, seen, np.array(rep.sizes), stride)
+    return Moves(lay.block, rep.offsets, rep.older_colors, seen, np.array(rep.sizes), stride)
 
 
 def laws_of(parameters: Parameters) -> Laws:
@@ -107,17 +98,22 @@ class GreedyPolicy(Policy):
     def _colors(self, sight: Sight) -> Ints:
         return np.array([self.color(sight, arm) for arm in range(self.n_arms)])
 
-    def arm(self, sight: Sight) -> int:
-        """The arm to pull, every arm having been seen."""
+    def _best(self, sight: Sight) -> int:
         from restive._kernels import play
 
         seen = self._colors(sight)
-        greedy = (self.values, self.moves, self.laws, self._extended, seen)
+        return int(play.greedy(self.values, self.moves, self.laws, self._extended, seen))
+
+    def arm(self, sight: Sight) -> int:
+        """The arm to pull, every arm having been seen."""
         if not sight.regular:  # none of the states that have a place of their own
-            return int(play.greedy(*greedy))
-        place = self.moves.block[sight.last] + self.moves.offset[sight.last, seen].sum()
+            return self._best(sight)
+        last, offset = sight.last, self.moves.offset
+        place = int(self.moves.block[last])
+        for arm in range(self.n_arms):  # one by one: an array costs more than it saves
+            place += offset.item(last, self.color(sight, arm))
         if self._known[place] == NEVER:
-            self._known[place] = play.greedy(*greedy)
+            self._known[place] = self._best(sight)
         return int(self._known[place])
 
     def play(self, sight: Sight, path: Ints, pulls: Ints, begin: int, end: int) -> None:

@@ -127,11 +127,11 @@ class FunctionPolicy(Policy):
         self.function, self.sizes, self.n_arms = function, tuple(sizes), len(sizes)
 
     def priorities(self, states: Ints, ages: Ints, last: Ints) -> Floats:
-        found = np.zeros(states.shape)
+        priorities = np.zeros(states.shape)
         for row, seen in enumerate(zip(states.tolist(), ages.tolist(), strict=True)):
             arms = self._asked(tuple(seen[0]), tuple(seen[1]))
-            found[row, arms] = np.arange(len(arms), 0, -1)
-        return found
+            priorities[row, arms] = np.arange(len(arms), 0, -1)
+        return priorities
 
     def _asked(self, states: tuple[int, ...], ages: tuple[int, ...]) -> list[int]:
         answer = self.function(states, ages)

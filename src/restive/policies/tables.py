@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from restive.mdp.certificate import bandit_parameters
 from restive.mdp.representation import Representation
+from restive.model.arguments import require_bandit
 from restive.model.bandit import Bandit
 from restive.policies.policy import Policy
 from restive.policies.sight import NEVER, Sight
@@ -46,8 +47,8 @@ class IndexPolicy(Policy):
     def priorities(self, states: Ints, ages: Ints, last: Ints) -> Floats:
         stored, _ = self.rep.store(ages)
         arms = np.arange(self.n_arms)
-        found = self.tables[arms, states, stored - 1] + self.stay * (arms == last[:, None])
-        return np.asarray(found)
+        priorities = self.tables[arms, states, stored - 1] + self.stay * (arms == last[:, None])
+        return np.asarray(priorities)
 
     def play(self, sight: Sight, path: Ints, pulls: Ints, begin: int, end: int) -> None:
         from restive._kernels.rivals_policy import index_path
@@ -72,7 +73,8 @@ def myopic_policy(bandit: Bandit) -> IndexPolicy:
     Optimal for identical two-state arms where P(0,1) <= P(1,1) (Ahmad, Liu, Javidi, Zhao,
     Krishnamachari 2009: "Optimality of myopic sensing in multichannel opportunistic access").
     """
-    caps = [min(LONGEST_CAP, arm.mixing_time(ROW_ERROR)) for arm in bandit.arms]
+    arms = require_bandit(bandit).arms
+    caps = [min(LONGEST_CAP, arm.mixing_time(ROW_ERROR)) for arm in arms]
     rep = Representation.of(bandit, caps)
     return IndexPolicy(rep, reward_tables(bandit, rep))
 
@@ -86,6 +88,7 @@ def whittle_policy(bandit: Bandit, max_age: int) -> IndexPolicy:
     """
     from restive.planning.indices import whittle_indices
 
-    caps = [min(max_age, arm.mixing_time(1e-6)) for arm in bandit.arms]
-    tables = [whittle_indices(arm, cap) for arm, cap in zip(bandit.arms, caps, strict=True)]
+    arms = require_bandit(bandit).arms
+    caps = [min(max_age, arm.mixing_time(1e-6)) for arm in arms]
+    tables = [whittle_indices(arm, cap) for arm, cap in zip(arms, caps, strict=True)]
     return IndexPolicy(Representation.of(bandit, caps), tables)
