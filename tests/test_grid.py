@@ -12,11 +12,12 @@ import pytest
 from naive_gains import gain_by_policy_iteration
 from naive_grid import NaiveGrid
 from restive.base.errors import TooLargeError
-from restive.many.grid import GridPlan, forecast_grid, plan_grid
+from restive.many.grid import GridPlan, plan_grid
 from restive.many.grid_improvement import grid_improvements
 from restive.many.grid_iteration import GridIteration
 from restive.many.grid_layout import Layout, pull_sets
 from restive.many.grid_points import ArmGrid, first_ages
+from restive.many.lagrangian import lagrangian_bound
 from restive.many.several_pulls import plan_pulls
 from restive.model.bandit import Arm, Bandit
 from restive.planning import plan
@@ -255,12 +256,9 @@ def test_numba_is_not_imported_before_it_is_needed():
     assert seen.stdout.strip() == "False"
 
 
-def test_a_forecast_counts_the_states():
+def test_states_are_counted():
     arms = [two_state(0.01, 0.02)] * 3
-    size = forecast_grid(arms, pulls=2, ages=3, depth=4)
-    assert size.states == plan_grid(arms, pulls=2, ages=3, depth=4).states == 3 * 4 * 7
-    assert size.fits
-    assert not forecast_grid(arms, ages=3, memory=100).fits
+    assert plan_grid(arms, pulls=2, ages=3, depth=4).states == 3 * 4 * 7
 
 
 def test_bad_input_is_refused_in_words():
@@ -275,3 +273,30 @@ def test_bad_input_is_refused_in_words():
         plan_grid(bandit, ages=2).action([0, 0], [0, 1])
     with pytest.raises(ValueError, match="must be below"):
         plan_grid(bandit, ages=2).action([0, 2], [1, 2])
+
+
+def test_out_of_time_a_plan_holds_with_what_it_knows():
+    bandit, seen = slow_bandit(3, 0.03, 0), []
+    nothing = plan_grid(bandit, ages=3, depth=8, deadline=0.0)
+    assert nothing.upper == max(arm.rewards.max() for arm in bandit.arms)
+    assert not nothing.converged
+
+    class EnoughError(Exception):
+        pass
+
+    def watch(sweeps: int, lower: float, upper: float) -> None:
+        seen.append((lower, upper))
+        if len(seen) == 3:
+            raise EnoughError
+
+    with pytest.raises(EnoughError):
+        plan_grid(bandit, ages=3, depth=8, progress=watch)
+    assert all(upper >= SLOW_EXACT - 1e-5 for _, upper in seen)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_coarse_grid_bounds_more_arms_than_a_fine_one_can(count):
+    bandit = slow_bandit(3, 0.03, 0)
+    coarse = plan_grid(bandit, ages=count, depth=4, tolerance=1e-3)
+    assert coarse.states < plan_grid(bandit, ages=4, depth=1, tolerance=1e-2).states
+    assert SLOW_EXACT - 1e-5 <= coarse.upper <= lagrangian_bound(bandit.arms).upper

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from restive.many.plan_policies import GroupsPolicy, best_alone
 from restive.many.plan_task import Finding, Standing, Task
 from restive.many.several_pulls import plan_pulls
 from restive.many.simulating import SimulatedValue
+from restive.many.warming import interrupts_held
 from restive.model.files import dump_problem
 from restive.policies.greedy import plan_policy
 from restive.policies.policy import Policy
@@ -70,7 +72,7 @@ def test_every_interval_holds_the_best_gain_of_five_arms(seed, no_exact_plans):
 
 def test_twelve_different_arms_are_proven_optimal_with_a_few_of_them():
     bandit = Bandit(two_states(12, 3, 0.1, 0.6))
-    best = best_plan(bandit, 1e-3, time=20.0)
+    best = best_plan(bandit, 1e-3, time=300.0)  # a busy machine takes a while
     assert best.proven_optimal
     assert best.lower_kind == "certified"
     assert best.lower <= best.upper <= best.lower + 1e-3
@@ -199,7 +201,11 @@ def test_the_command_tells_the_same_in_all_cases(tmp_path):
     assert shown.keys() >= FIELDS
     assert shown["lower_kind"] == "simulated"
     assert shown["gain_lower"] <= shown["gain_upper"]
-    assert "other arms" in figure.read_text("utf-8")
+    assert "arms 1 to 30" in figure.read_text("utf-8")  # they are alike
+    assert shown["shares"]["computed"] is False
+    ((name, share),) = (one.values() for one in shown["shares"]["of_pulls"])
+    assert name.startswith("arms 1 to ")
+    assert share == pytest.approx(1)
     rows = list(csv.DictReader(table.read_text("utf-8").splitlines()))
     assert {row["arms"] for row in rows} == {"30"}
     assert {row["state"] for row in rows} == {"0", "1"}
@@ -241,3 +247,30 @@ def test_pulls_that_are_no_number_of_arms_are_refused(tmp_path, pulls):
 def test_it_is_public():
     assert restive.best_plan is best_plan
     assert restive.BoundedPlan.__name__ == "BoundedPlan"
+
+
+@pytest.fixture
+def heard_interrupts():
+    """Ctrl-C as in a terminal; started in the background a process ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard_interrupts")
+def test_an_interrupt_waits_for_what_must_not_be_cut_in_two():
+    done = []
+
+    def whole() -> None:
+        with interrupts_held():
+            signal.raise_signal(signal.SIGINT)
+            done.append("whole")
+
+    with pytest.raises(KeyboardInterrupt):
+        whole()
+    assert done == ["whole"]
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    with interrupts_held():
+        done.append("again")
+    assert done == ["whole", "again"]

@@ -242,3 +242,13 @@ def test_one_group_of_all_arms_is_the_exact_plan():
     assert last.lower == pytest.approx(plan(bandit, 1e-6).gain, abs=1e-3)
     with pytest.raises(ValueError, match="pulls must lie between 1 and the 3 arms"):
         next(grouped_improvements(bandit, 4))
+
+
+@pytest.mark.parametrize("price", [None, 0.4])
+def test_out_of_time_a_block_ends_with_bounds_that_hold(price):
+    bandit = random_channels(3, 1)
+    rough = ExactBlocks(deadline=0.0)(bandit.arms, price, 1e-6, None)
+    exact = plan(bandit if price is None else beside(bandit.arms, price), 1e-6)
+    assert rough.lower <= exact.gain_upper
+    assert rough.upper >= exact.gain_lower
+    assert rough.upper - rough.lower > 1e-6

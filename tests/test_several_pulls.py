@@ -11,6 +11,7 @@ import pytest
 from naive import rows, stored
 from naive_gains import gain_by_policy_iteration
 from restive.base.errors import TooLargeError
+from restive.experiments import compare
 from restive.many.several_pulls import plan_pulls
 from restive.model.bandit import Arm, Bandit
 from restive.planning import plan
@@ -138,3 +139,18 @@ def test_too_large_is_refused_in_words():
     with pytest.raises(ValueError, match="pulls must lie between"):
         plan_pulls(example1(0.1), 3)
     assert isinstance(plan_pulls(Bandit(slow[:1]), 1, 1e-2).gain, float)
+
+
+def test_a_comparison_with_several_pulls_knows_a_ceiling(tmp_path):
+    """No exact plan stands behind it; weak regret is against the best arms together."""
+    rng = np.random.default_rng(4)
+    bandit = Bandit([draw_arm("dense", rng, 2) for _ in range(3)], "three", pulls=2)
+    results = compare([bandit], tmp_path, ["round-robin", "tied-sampling"], 300, 2, workers=1)
+    assert np.isnan(results.gains["three"][0])
+    alone = sum(sorted(arm.gain for arm in bandit.arms)[1:])
+    assert results.best_arms["three"][1] == pytest.approx(alone)
+    lower = plan_pulls(bandit.arms, 2, 1e-4).lower
+    assert lower <= results.ceiling("three") <= 2
+    curves = results.curves("three", "round-robin", 300)
+    assert curves is not None
+    assert np.all(curves.weak_regret[:, -1] <= 300 * alone)

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 import naive_single_arm as naive
 from restive._kernels.two_state import price_one
 from restive.many import waits
-from restive.many.lagrangian import lagrangian_bound, two_state_bound
+from restive.many.lagrangian import lagrangian_bound
 from restive.many.single_arm import price_arm
+from restive.many.two_state import two_state_bound
 from restive.many.waits import wait_table
 from restive.many.whittle import whittle_table
 from restive.model.bandit import Arm, Bandit

@@ -379,8 +379,8 @@ def march(
         advantages(pulls, right, stopping, steps, back, discount, gain, out, gradient)
         noise = tiny * (1.0 + np.abs(lines).max())
         for s in range(size):
+            zero, slope = pulls[0, s], pulls[1, s]  # not below: a view costs more than a look
             for k in range(count):
-                zero, slope = pulls[0, s], pulls[1, s]
                 if pulled[s, k]:
                     if out[s, k] >= -noise:
                         continue

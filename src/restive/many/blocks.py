@@ -7,7 +7,7 @@ ages to fine ones, and from a block to the block with one more arm.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Protocol
@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.described import Brief
 from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
 from restive.many.single_arm import price_arm
@@ -41,8 +42,8 @@ class OutOfTimeError(Exception):
     """The time for a plan is spent."""
 
 
-@dataclass(frozen=True, eq=False)
-class BlockBounds:
+@dataclass(frozen=True, eq=False, repr=False)
+class BlockBounds(Brief):
     """Certified bounds of a block's best gain, beside a constant arm if there is a price.
 
     resting: share of steps given to the constant arm, the slope of G in the price; None where
@@ -82,7 +83,7 @@ class _State:
 class ExactBlocks:
     """The exact planner of blocks: information states, certified for all ages.
 
-    deadline: of ``perf_counter``; a plan that is not ready then raises OutOfTimeError.
+    deadline: of ``perf_counter``; a plan that is not ready then ends with what is known.
     """
 
     def __init__(self, memory: int | None = None, deadline: float = np.inf) -> None:
@@ -128,9 +129,7 @@ class ExactBlocks:
             parameters = bandit_parameters(bandit, rep)
             values = None if state is None else _carry(state, tuple(arms), price, rep)
             within = max(SOLVER_SHARE * accuracy, rough)
-            solution = solve(
-                rep, parameters, tolerance=within, start=values, progress=self._watch(began)
-            )
+            solution = solve(rep, parameters, tolerance=within, start=values, expired=self._expired)
             sweeps += solution.sweeps
             proof = certificate(bandit, rep, solution)
             state = _State(tuple(arms), price, rep, solution.values)
@@ -144,8 +143,9 @@ class ExactBlocks:
             rough = 0.0 if finer == errors else 0.02 * min(finer)
             errors = finer
         took = perf_counter() - began
-        for arm, error in zip(bandit.arms, errors, strict=True):
-            self._errors[arm] = error, accuracy
+        if not self._expired():
+            for arm, error in zip(bandit.arms, errors, strict=True):
+                self._errors[arm] = error, accuracy
         if rep.n_states > TOO_SHORT:
             self._pace = max(0.5 * self._pace, took / (rep.n_states * rep.n_arms))
         plan = Plan(
@@ -155,18 +155,14 @@ class ExactBlocks:
         bounds = plan.gain_lower, plan.gain_upper
         return BlockBounds(*bounds, None, plan if price is None else None, state)
 
-    def _watch(self, began: float) -> Callable[[int, float], None]:
-        def watch(sweeps: int, width: float) -> None:
-            if perf_counter() > self.deadline:
-                raise OutOfTimeError(f"{sweeps} sweeps in {perf_counter() - began:.1f} s")
-
-        return watch
+    def _expired(self) -> bool:
+        return perf_counter() > self.deadline
 
 
 def _bandit(arms: Sequence[Arm], price: float | None) -> Bandit:
     if price is None:
         return Bandit(arms)
-    return Bandit([Arm([[1.0]], [price], name="resting"), *arms])
+    return Bandit([Arm([[1.0]], [price], name="resting"), *(arm.without_units() for arm in arms)])
 
 
 def _caps(bandit: Bandit, errors: Sequence[float]) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from restive.base.described import Described
 from restive.base.pictured import Pictured
 from restive.base.words import outward
 from restive.many.simulating import SimulatedValue
+from restive.model.arguments import state_numbers
 from restive.model.bandit import Bandit
 from restive.planning.result import Plan
 from restive.policies.policy import Policy
@@ -92,7 +93,8 @@ class BoundedPlan(Described, Pictured):
     def action(self, last_states: ArrayLike, ages: ArrayLike) -> int | tuple[int, ...]:
         """Arm to pull, or the tuple of arms where several are pulled a step.
 
-        last_states, ages: for each arm the state last seen (-1: not seen yet) and the steps since.
+        last_states, ages: for each arm the state last seen, by number or name (-1: not seen yet),
+        and the steps since.
         """
         chosen = self.actions(last_states, ages)
         if self.bandit.pulls == 1:
@@ -112,7 +114,7 @@ class BoundedPlan(Described, Pictured):
         return np.asarray(chosen[:, 0].reshape(shape) if pulls == 1 else chosen.reshape(*shape, -1))
 
     def _checked(self, last_states: ArrayLike, ages: ArrayLike) -> tuple[Ints, Ints]:
-        states, raw = np.asarray(last_states), np.asarray(ages)
+        states, raw = state_numbers(self.bandit, last_states), np.asarray(ages)
         shape = np.broadcast_shapes(states.shape, raw.shape)
         if shape[-1:] != (self.bandit.n_arms,):
             raise ValueError(f"last_states and ages need {self.bandit.n_arms} entries, one per arm")
@@ -129,7 +131,8 @@ class BoundedPlan(Described, Pictured):
         return f"Plan of {self.bandit.name or 'an unnamed problem'}"
 
     def _facts(self) -> list[tuple[str, str]]:
-        low, high = outward(self.lower, self.upper)
+        units, pulls = self.bandit.units, self.bandit.pulls
+        low, high = outward(units.mean(self.lower, pulls), units.mean(self.upper, pulls))
         kind = "certified" if self.lower_kind == "certified" else "simulated, with an interval"
         facts = [
             ("best average reward", f"at most {high}, certified ({self.upper_method})"),

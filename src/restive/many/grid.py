@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from restive.base.described import Brief
 from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
 from restive.many.grid_layout import Layout, pull_sets
@@ -25,7 +26,7 @@ from restive.model.bandit import Arm, Bandit
 if TYPE_CHECKING:
     from restive._kernels.grid_play import Board
 
-__all__ = ["GridForecast", "GridPlan", "forecast_grid", "plan_grid"]
+__all__ = ["GridPlan", "plan_grid"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,39 +34,8 @@ Ages = int | Sequence[int | Sequence[Sequence[int]]]
 Progress = Callable[[int, float, float], None]  # (sweeps, lower, upper of the grid process)
 
 
-SECONDS_PER_BACKUP = 3e-9  # this and the next: orders of magnitude, for forecasts
-SWEEPS = 100
-
-
-@dataclass(frozen=True)
-class GridForecast:
-    """Size of a grid process before it is solved; the time is an order of magnitude."""
-
-    states: int
-    bytes: int
-    seconds: float
-    memory: int  # bytes that planning may take
-
-    @property
-    def fits(self) -> bool:
-        return self.bytes <= self.memory
-
-
-def forecast_grid(
-    arms: Bandit | Sequence[Arm],
-    *,
-    pulls: int = 1,
-    rest: float | None = None,
-    ages: Ages = 4,
-    depth: int = 48,
-    memory: int | None = None,
-) -> GridForecast:
-    """What ``plan_grid`` with the same arguments would take."""
-    return _forecast(_layout(arms, pulls, rest, ages), depth, memory_allowed(memory))
-
-
-@dataclass(frozen=True, eq=False)
-class GridPlan:
+@dataclass(frozen=True, eq=False, repr=False)
+class GridPlan(Brief):
     """A policy for the bandit and an upper bound of every policy's gain.
 
     upper: certified: no policy of the bandit has a larger gain. Where the periods of several arms
@@ -166,10 +136,10 @@ class GridPlan:
         if shape[-1:] != (len(self.arms),):
             raise ValueError(f"last_states and ages need {len(self.arms)} entries, one per arm")
         whole = []
-        for what, given in (("last_states", lasts), ("ages", raw)):
-            if given.dtype.kind not in "iu" and not (given == np.floor(given)).all():
-                raise ValueError(f"{what} must be whole numbers, one per arm, not {given!r}")
-            whole.append(np.array(np.broadcast_to(given, shape), dtype=np.int64, order="C"))
+        for what, values in (("last_states", lasts), ("ages", raw)):
+            if values.dtype.kind not in "iu" and not (values == np.floor(values)).all():
+                raise ValueError(f"{what} must be whole numbers, one per arm, not {values!r}")
+            whole.append(np.array(np.broadcast_to(values, shape), dtype=np.int64, order="C"))
         if (whole[0] < 0).any() or (whole[0] >= self.layout.sizes).any():
             raise ValueError(f"last_states must be below {self.layout.sizes}, not {lasts!r}")
         if (whole[1] < 1).any():
@@ -212,21 +182,21 @@ def plan_grid(
     """
     began = perf_counter()
     layout = _layout(arms, pulls, rest, ages)
-    given = tuple(grid.arm for grid in layout.grids)
-    _refuse_if_large(_forecast(layout, depth, memory_allowed(memory)))
+    arms_planned = tuple(grid.arm for grid in layout.grids)
+    _refuse_if_large(layout, memory_allowed(memory))
     from restive.many.grid_solution import solution_of
 
     answer = solution_of(
         layout, pulls, rest, depth, None if start is None else (start.layout, start.values,
         start.iteration_gain, start.depth), tolerance, deadline, progress,
     )  # fmt: skip
-    law = orbit_law(given)
+    law = orbit_law(arms_planned)
     return GridPlan(
-        arms=given,
+        arms=arms_planned,
         pulls=pulls,
         rest=rest,
         layout=layout,
-        depth=depth,
+        depth=answer.depth,
         upper=float(law @ np.array(answer.uppers)),
         uppers=answer.uppers,
         grid_lower=float(law @ np.array(answer.lowers)),
@@ -239,10 +209,13 @@ def plan_grid(
 
 
 def _layout(arms: Bandit | Sequence[Arm], pulls: int, rest: float | None, ages: Ages) -> Layout:
-    given = tuple(arms.arms if isinstance(arms, Bandit) else arms)
-    _check_pulls(len(given), pulls, rest)
-    grids = tuple(ArmGrid(arm, part) for arm, part in zip(given, _spread(given, ages), strict=True))
-    return Layout(grids, pull_sets(len(given), pulls, rest is not None))
+    arms_planned = tuple(arms.arms if isinstance(arms, Bandit) else arms)
+    _check_pulls(len(arms_planned), pulls, rest)
+    grids = tuple(
+        ArmGrid(arm, part)
+        for arm, part in zip(arms_planned, _spread(arms_planned, ages), strict=True)
+    )
+    return Layout(grids, pull_sets(len(arms_planned), pulls, rest is not None))
 
 
 def _spread(arms: Sequence[Arm], ages: Ages) -> list[Sequence[Sequence[int]]]:
@@ -264,17 +237,13 @@ def _check_pulls(count: int, pulls: int, rest: float | None) -> None:
         raise ValueError(f"rest must be None or a price that is not negative, not {rest!r}")
 
 
-def _forecast(layout: Layout, depth: int, allowed: int) -> GridForecast:
+def _refuse_if_large(layout: Layout, allowed: int) -> None:
     from restive.many.grid_iteration import solve_bytes
 
-    seconds = SECONDS_PER_BACKUP * SWEEPS * layout.n_states * depth * len(layout.sets)
-    return GridForecast(layout.n_states, solve_bytes(layout), seconds, allowed)
-
-
-def _refuse_if_large(size: GridForecast) -> None:
-    if not size.fits:
+    needed = solve_bytes(layout)
+    if needed > allowed:
         raise TooLargeError(
-            f"the grid makes {size.states:.3g} states, about {size.bytes / 2**20:.4g} MiB, more "
-            f"than the {size.memory / 2**20:.4g} MiB allowed; ask for fewer ages an arm, fewer "
+            f"the grid makes {layout.n_states:.3g} states, about {needed / 2**20:.4g} MiB, more "
+            f"than the {allowed / 2**20:.4g} MiB allowed; ask for fewer ages an arm, fewer "
             "arms, or raise the memory limit"
         )

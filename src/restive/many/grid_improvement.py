@@ -21,6 +21,7 @@ FIRST_DEPTH = 8
 DEEPEST = 256
 STAYS = 3.0  # a stay is followed for this many times its usual length
 FIRST_TOLERANCE = 5e-4  # of the first plan's iteration
+HOPE = 0.5  # of the forecast must fit the time: half a solution may lower the bound too
 SHARE = 0.15  # the iteration may leave this part of the last gain in the bound
 PROBE_STEPS = 4_000  # of play that shows where to refine, in each of eight replications
 
@@ -61,7 +62,7 @@ def grid_improvements(
         finer = refined_ages(plan, seen.visits, GROWTH)
         depth = min(DEEPEST, 2 * plan.depth, max(plan.depth, int(STAYS * seen.stay)))
         if (finer == plan.ages and depth == plan.depth and within <= tolerance) or (
-            perf_counter() + _forecast(plan, depth) > deadline
+            perf_counter() + HOPE * _forecast(plan, depth) > deadline
         ):
             return
         try:

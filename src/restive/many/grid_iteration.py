@@ -10,7 +10,7 @@ lies between g + min(0, T_g E - E) and g + max(0, T_g E - E) (docs/theory/grids.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -27,17 +27,26 @@ Floats = NDArray[np.float64]
 
 DAMPING = 0.95  # step towards the backup; below 1, or periodic policies make values swing
 MEMORY = 6  # sweeps that an extrapolation looks back on
-CELLS_PER_CALL = 100_000_000  # backups between two chances to be interrupted
+CELLS_PER_CALL = 30_000_000  # backups between two chances to be interrupted
 PLAIN = 3  # plain sweeps at first; differences of far-off values mislead extrapolation
 WORSE = 3.0  # an extrapolation that widens the bounds by this much is taken back
 PROBE = 1e-4  # change of the gain by which the length of stays is measured
 
 
-class GridIteration:
-    """A grid process ready to be swept; ``depth``: steps of a stay without interpolation."""
+class _LateError(Exception):
+    """The deadline came in the middle of a sweep."""
 
-    def __init__(self, layout: Layout, depth: int, prices: Floats | None = None) -> None:
-        self.layout, self.depth = layout, depth
+
+class GridIteration:
+    """A grid process ready to be swept; ``depth``: steps of a stay without interpolation.
+
+    deadline: of ``perf_counter``, at which a sweep is given up.
+    """
+
+    def __init__(
+        self, layout: Layout, depth: int, prices: Floats | None = None, deadline: float = np.inf
+    ) -> None:
+        self.layout, self.depth, self.deadline = layout, depth, deadline
         self.prices = np.zeros(len(layout.sets)) if prices is None else prices
         self.tables, self.errors = time_tables(layout.grids, depth)
         self.blocks = [self._ready(b) for b in range(len(layout.sets))]
@@ -75,6 +84,8 @@ class GridIteration:
         cells = max(1, (layout.begin[number + 1] - begin) * len(layout.sets))
         phases = max(1, CELLS_PER_CALL // cells)
         for last in range(self.depth, 0, -phases):
+            if perf_counter() > self.deadline:
+                raise _LateError
             kernel.stays(target, begin, base, entries, spare, self.blocks[number], self.tables,
                          gain, last, max(0, last - phases))  # fmt: skip
 
@@ -105,8 +116,8 @@ class GridIteration:
             arms = [*then, *layout.others(then)]
             for j in now:
                 part = self._moved(part, arms.index(j), j, j in then)
-            wanted = [*now, *layout.fresh(now, then), *layout.ageing(now, then)]
-            parts.append(part.transpose([arms.index(j) for j in wanted]).ravel())
+            order = [*now, *layout.fresh(now, then), *layout.ageing(now, then)]
+            parts.append(part.transpose([arms.index(j) for j in order]).ravel())
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def _moved(self, part: Floats, axis: int, arm: int, again: bool) -> Floats:
@@ -155,20 +166,36 @@ def solve_grid(
     *,
     part: NDArray[np.bool_] | None = None,
     tolerance: float,
-    deadline: float = np.inf,
     progress: Callable[[int, float, float], None] | None = None,
     most: int = 2000,
 ) -> Solved:
     """Sweeps with Anderson extrapolation of (values, gain), until the bounds are within tolerance.
 
+    At the iteration's deadline it ends with what is known; before the first sweep that is nothing.
+
     Every sweep gives valid bounds, so nothing rests on the extrapolation. part: states to solve
     for, where not all can reach each other; the values of the others stay as they are.
     """
+    solved = Solved(-np.inf, np.inf, gain, values, 0, False)
+    try:
+        for solved in _sweeps(iteration, values, gain, part, tolerance, most):
+            if progress is not None:
+                progress(iteration.sweeps, solved.lower, solved.upper)
+            if perf_counter() > iteration.deadline:
+                break
+    except _LateError:
+        pass  # what the sweeps before have shown holds
+    return solved
+
+
+def _sweeps(
+    iteration: GridIteration, values: Floats, gain: float, part: NDArray[np.bool_] | None,
+    tolerance: float, most: int,
+) -> Iterator[Solved]:  # fmt: skip
+    """What is known after each sweep, until the bounds are within tolerance."""
     search = _Search(values, gain)
-    stay = _stay_length(iteration, values, gain)
-    lower, upper = -np.inf, np.inf
+    lower, upper, stay = -np.inf, np.inf, 1.0
     best, narrowest = (values, gain), np.inf
-    converged = False
     plain = patience = PLAIN  # sweeps before extrapolation is tried, more after each failure
     for count in range(most):
         target = iteration.sweep(search.values, search.gain)
@@ -179,13 +206,12 @@ def solve_grid(
         upper = min(upper, search.gain + max(0.0, high))
         if high - low < narrowest:
             narrowest, best = high - low, (search.values + _within(change, part), search.gain)
-        if progress is not None:
-            progress(iteration.sweeps, lower, upper)
         converged = upper - lower <= tolerance
-        if converged or perf_counter() > deadline:
-            break
-        if count in (4, 16) or count % 50 == 49:
-            stay = _stay_length(iteration, *best)
+        yield Solved(lower, upper, best[1], best[0], iteration.sweeps, converged)
+        if converged:
+            return
+        if count in (0, 4, 16) or count % 50 == 49:
+            stay = _stay_length(iteration, *(best if count else (values, gain)))
         if high - low > WORSE * narrowest and plain <= 0:
             search = _Search(best[0], float(np.clip(best[1], lower, upper)))
             plain = patience = 2 * patience
@@ -193,7 +219,6 @@ def solve_grid(
         middle = 0.5 * (low + high)
         plain -= 1
         search.advance(_within(change - middle, part), middle / stay, (lower, upper), plain <= 0)
-    return Solved(lower, upper, best[1], best[0], iteration.sweeps, converged)
 
 
 def _within(change: Floats, part: NDArray[np.bool_] | None) -> Floats:

@@ -22,7 +22,8 @@ SAME = 1e-12  # beliefs nearer than this (L1) are one point
 INSIDE = 1e-13  # weights above minus this count as not negative
 EXACT = 1e-12  # a mixture this near (L1) to its belief is kept without asking for a better one
 ROUND = 1e-3  # weight of plain distance beside distance in rewards to come
-NEAR_LIMIT = 0.05  # distance from the limit (relative to age 1) of the oldest age at first
+NEAR_LIMIT = 0.05  # distance from the limit (relative to age 1) of the oldest age at first,
+HALF_WAY = 0.4  # and where there is only one age besides age 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +172,8 @@ def first_ages(arm: Arm, count: int) -> tuple[tuple[int, ...], ...]:
     start = float(chains.distance_to_limit(arm.transitions, 1).max())
     if start <= SAME:
         return ((1,),) * arm.n_states
-    oldest = arm.mixing_time(max(NEAR_LIMIT * start, 1e-9)) // arm.period + 1
+    near = HALF_WAY if count == 2 else NEAR_LIMIT
+    oldest = arm.mixing_time(max(near * start, 1e-9)) // arm.period + 1
     steps = np.unique(np.round(np.geomspace(1, max(oldest, 2), max(count, 2))).astype(np.int64))
     ages = (steps[:, None] - 1) * arm.period + 1 + np.arange(arm.period)
     return (tuple(int(n) for n in np.unique(ages)),) * arm.n_states

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,7 @@ class Answer:
     uppers: tuple[float, ...]
     gain: float
     values: Floats
+    depth: int
     sweeps: int
     converged: bool
 
@@ -58,14 +60,16 @@ def solution_of(
     count, sweeps = int(orbits.max()) + 1, 0
     solved: list[Solved] = []
     for step in depths:
-        iteration = GridIteration(layout, step, prices)
+        if solved and perf_counter() > deadline:
+            break  # bounds of shorter stays hold too
+        iteration = GridIteration(layout, step, prices, deadline)
         last = step == depth
         solved = []
         for orbit in range(count):
             part = None if count == 1 else orbits == orbit
             answer = solve_grid(
                 iteration, values, gain, part=part, tolerance=tolerance * (1 if last else LOOSE),
-                deadline=deadline, progress=progress,
+                progress=progress,
             )  # fmt: skip
             values, gain = answer.values, answer.gain
             solved.append(answer)
@@ -76,8 +80,9 @@ def solution_of(
         uppers=tuple(min(answer.upper + extra, _most(layout, pulls, rest)) for answer in solved),
         gain=gain,
         values=values,
+        depth=iteration.depth,
         sweeps=sweeps,
-        converged=all(answer.converged for answer in solved),
+        converged=iteration.depth == depth and all(answer.converged for answer in solved),
     )
 
 
@@ -102,15 +107,14 @@ def _from_hurried(
     speed = HURRIED_RATE / leave if leave > 0 else 1.0
     ages = max(len(part) for grid in layout.grids for part in grid.ages)
     start: Start | None = None
-    while speed >= LEAST_SPEED:
+    while speed >= LEAST_SPEED and perf_counter() < deadline:
         quick = _hurried(layout, min(ages, HURRIED_AGES), speed)
         if start is not None:
             start = (start[0], SLOWER * start[1], start[2], start[3])
         values, gain, depths = _begin(quick, start, HURRIED_DEPTH)
         for depth in depths:
-            iteration = GridIteration(quick, depth, prices)
-            answer = solve_grid(iteration, values, gain, tolerance=LOOSE * tolerance, most=200,
-                                deadline=deadline)  # fmt: skip
+            iteration = GridIteration(quick, depth, prices, deadline)
+            answer = solve_grid(iteration, values, gain, tolerance=LOOSE * tolerance, most=200)
             values, gain = answer.values, answer.gain
         start = (quick, values - values[0], gain, HURRIED_DEPTH)
         speed /= SLOWER
@@ -176,8 +180,8 @@ def carry_over(old: Layout, values: Floats, new: Layout) -> Floats:
         for axis, j in enumerate(order):
             if j not in pulled:
                 part = np.moveaxis(np.tensordot(matrices[j], part, axes=(1, axis)), 0, axis)
-        wanted = [*pulled, *new.others(pulled)]
-        new.block(fresh, number)[...] = part.transpose([order.index(j) for j in wanted])
+        axes = [*pulled, *new.others(pulled)]
+        new.block(fresh, number)[...] = part.transpose([order.index(j) for j in axes])
     return fresh
 
 

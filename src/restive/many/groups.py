@@ -12,6 +12,7 @@ from time import perf_counter
 
 import numpy as np
 
+from restive.base.described import Brief
 from restive.base.errors import TooLargeError
 from restive.many.blocks import BlockBounds, BlockPlanner, ExactBlocks, OutOfTimeError
 from restive.many.lagrangian import LagrangianBound, lagrangian_bound
@@ -24,8 +25,8 @@ __all__ = ["GroupedInterval", "grouped_improvements"]
 ACCURACY = 0.05  # of each plan, in units of the gap so far
 
 
-@dataclass(frozen=True, eq=False)
-class GroupedInterval:
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupedInterval(Brief):
     """Certified bounds of the best average reward with ``pulls`` pulls a step.
 
     groups, plans: arms of each group and how to act on them; each group has one pull a step.

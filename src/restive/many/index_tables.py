@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from restive.base.described import Brief
 from restive.base.errors import Fault, ProblemError
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class IndexTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class IndexTable(Brief):
     """Index of one kind of arm by state last seen and age.
 
     values: (S, A), column n - 1 for age n; ages beyond A repeat the last ``period`` columns.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from math import fsum
 from time import perf_counter
@@ -12,22 +12,24 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from restive.base.backends import Pool, Workplace, in_order
+from restive.base.described import Brief
 from restive.many.single_arm import PricedArm, price_arm
-from restive.model.bandit import Arm
+from restive.model.bandit import Arm, Bandit
 
 __all__ = [
     "LagrangianBound",
     "Priced",
+    "at_price",
+    "ceiling",
+    "counted",
     "lagrangian_bound",
     "minimise",
-    "two_state_bound",
-    "two_state_gains",
 ]
 
 Floats = NDArray[np.float64]
 
-CHUNK = 4096  # arms summed in one go: fixed, so that threads change no byte
-CALL = 16  # chunks in one compiled call
+BATCH = 64  # kinds of arms priced by a worker in one go
 EVALUATIONS = 60
 EPS = float(np.finfo(np.float64).eps)
 
@@ -41,8 +43,8 @@ class Priced(NamedTuple):
     slope: float  # pulls there are minus pulls wanted
 
 
-@dataclass(frozen=True, eq=False)
-class LagrangianBound:
+@dataclass(frozen=True, eq=False, repr=False)
+class LagrangianBound(Brief):
     """rho* <= upper = m x + sum over arms of g_j(x), certified.
 
     price: x. slack: the least over all prices is at most this much lower. gains: (C,) upper bounds
@@ -68,112 +70,90 @@ def lagrangian_bound(
     counts: Sequence[int] | None = None,
     tolerance: float = 1e-9,
     deadline: float = np.inf,
+    workplace: Workplace | None = None,
 ) -> LagrangianBound:
     """The least over prices x of m x + sum_j g_j(x): an upper bound of the best average reward.
 
     counts: how many arms like each there are (one by default); a million of them cost what one
     does. tolerance: accuracy of the minimum, a pull; the bound is certified in any case. deadline:
-    of ``perf_counter``, from which on no more prices are tried.
+    of ``perf_counter``, from which on no more prices are tried. workplace: where arms are priced,
+    this process by default; the result is the same to the last bit.
 
     >>> arm = Arm([[0.9, 0.1], [0.1, 0.9]], [0, 1])
     >>> bound = lagrangian_bound([arm], 2, counts=[10])
     >>> round(bound.upper, 6), round(bound.price, 6)
     (1.665594, 0.828773)
     """
-    many = _counts(counts, len(arms), pulls)
-    latest: list[PricedArm | None] = [None] * len(arms)
-    kinds = {arm: j for j, arm in reversed(list(enumerate(arms)))}  # equal arms are priced once
-
-    def priced_at(price: float) -> list[PricedArm]:
-        for j in kinds.values():
-            latest[j] = price_arm(arms[j], price, start=latest[j])
-        return [part for arm in arms if (part := latest[kinds[arm]]) is not None]
-
-    def evaluate(price: float) -> Priced:
-        parts = priced_at(price)
-        lower, upper, wanted = (
-            fsum(c * getattr(part, name) for c, part in zip(many, parts, strict=True))
-            for name in ("lower", "upper", "pulls")
-        )
-        return _sold(pulls, price, lower, upper, wanted, len(arms))
-
-    highest = max(float(arm.rewards.max()) for arm in arms)
-    best, slack, count = minimise(evaluate, highest, tolerance, deadline)
-    parts = priced_at(best.price)
+    many = counted(counts, len(arms), pulls)
+    with ExitStack() as stack:
+        pricing = _Pricing(arms, workplace, stack)
+        best, slack, count, parts = _best_price(arms, pulls, many, pricing, tolerance, deadline)
     gains, wanted = np.array([[part.upper, part.pulls] for part in parts]).T
     return LagrangianBound(
         best.upper, best.price, slack, pulls, gains, wanted, many, count, tuple(parts)
     )
 
 
-def two_state_bound(
-    p01: ArrayLike,
-    p11: ArrayLike,
-    r0: ArrayLike,
-    r1: ArrayLike,
-    pulls: int,
-    *,
-    counts: ArrayLike | None = None,
-    tolerance: float = 1e-9,
-    threads: int | None = None,
-) -> LagrangianBound:
-    """``lagrangian_bound`` for many different two-state arms, given as arrays of equal length.
+class _Pricing:
+    """All arms at one price after another, each from where it was at the last; equal ones once."""
 
-    p01, p11: chances to be in state 1 after 0 and after 1; r0, r1: mean rewards. tolerance: a
-    pull. threads: as many as there are cores by default; the result is the same to the last bit.
-    """
-    from restive._kernels import two_state as kernel
+    def __init__(self, arms: Sequence[Arm], workplace: Workplace | None, stack: ExitStack) -> None:
+        self.arms = arms
+        self.kinds = tuple(dict.fromkeys(arms))
+        self.latest: dict[Arm, PricedArm] = {}
+        self.pool: Pool | None = None
+        if workplace is not None:
+            jobs = -(-len(self.kinds) // BATCH)
+            self.pool = stack.enter_context(workplace.opened(_priced, jobs))
 
-    columns = _columns(p01, p11, r0, r1)
-    size = len(columns[0])
-    many = _counts(counts, size, pulls)
-    blocks = -(-size // CHUNK)
-    sums, each = np.zeros((blocks, 3)), np.empty((size, 3))
-    workers = ThreadPoolExecutor(threads or _threads(), thread_name_prefix="restive")
-
-    work: Callable[..., None] = kernel.price_chunks
-
-    def run(price: float, out: Floats) -> Priced:
+    def at(self, price: float) -> list[PricedArm]:
         jobs = [
-            workers.submit(
-                work, *columns, many, price, CHUNK, first,
-                min(first + CALL, blocks), sums, out,
-            )
-            for first in range(0, blocks, CALL)
-        ]  # fmt: skip
-        for job in jobs:
-            job.result()
-        lower, upper, wanted = (fsum(column) for column in sums.T.tolist())
-        return _sold(pulls, price, lower, upper, wanted, CHUNK)
-
-    with workers:
-        highest = float(kernel.last_prices(*columns))
-        best, slack, count = minimise(lambda x: run(x, np.empty((0, 3))), highest, tolerance)
-        best = run(best.price, each)
-    gains, wanted = each[:, 1].copy(), each[:, 2].copy()
-    return LagrangianBound(best.upper, best.price, slack, pulls, gains, wanted, many, count)
+            (price, [(arm, self.latest.get(arm)) for arm in self.kinds[first : first + BATCH]])
+            for first in range(0, len(self.kinds), BATCH)
+        ]
+        batches = map(_priced, jobs) if self.pool is None else in_order(self.pool, jobs)
+        self.latest = {part.arm: part for batch in batches for part in batch}
+        return [self.latest[arm] for arm in self.arms]
 
 
-def two_state_gains(
-    p01: ArrayLike, p11: ArrayLike, r0: ArrayLike, r1: ArrayLike, price: float
-) -> Floats:
-    """What each of many different two-state arms earns alone at a price.
+def _priced(job: tuple[float, list[tuple[Arm, PricedArm | None]]]) -> list[PricedArm]:
+    price, parts = job
+    return [price_arm(arm, price, start=start) for arm, start in parts]
 
-    (n, 3): lower and upper bound of g_j(x), and the pulls a step that the arm wants.
 
-    >>> two_state_gains([0.1], [0.9], [0], [1], 0.7).round(6).tolist()
-    [[0.04509, 0.04509, 0.424396]]
+def _best_price(
+    arms: Sequence[Arm], pulls: int, many: Floats, pricing: _Pricing, tolerance: float,
+    deadline: float,
+) -> tuple[Priced, float, int, list[PricedArm]]:  # fmt: skip
+    def evaluate(price: float) -> Priced:
+        parts = pricing.at(price)
+        lower, upper, share = (
+            fsum(c * getattr(part, name) for c, part in zip(many, parts, strict=True))
+            for name in ("lower", "upper", "pulls")
+        )
+        return at_price(pulls, price, lower, upper, share, len(arms))
+
+    highest = max(float(arm.rewards.max()) for arm in arms)
+    best, slack, count = minimise(evaluate, highest, tolerance, deadline)
+    return best, slack, count, pricing.at(best.price)
+
+
+def ceiling(bandit: Bandit, patience: float = 10.0) -> float:
+    """What no policy earns more than per step: certified, quick, and seldom tight for few arms.
+
+    patience: seconds for the search of the best price; any price gives a bound.
+
+    >>> from restive.problems import example1
+    >>> round(ceiling(example1()), 4)
+    0.7796
     """
-    from restive._kernels import two_state as kernel
-
-    columns = _columns(p01, p11, r0, r1)
-    size = len(columns[0])
-    blocks = -(-size // CHUNK)
-    sums, each = np.zeros((blocks, 3)), np.empty((size, 3))
-    for first in range(0, blocks, CALL):
-        end = min(first + CALL, blocks)
-        kernel.price_chunks(*columns, np.ones(size), price, CHUNK, first, end, sums, each)
-    return each
+    largest = sorted((float(arm.rewards.max()) for arm in bandit.arms), reverse=True)
+    most = fsum(largest[: bandit.pulls])
+    try:
+        bound = lagrangian_bound(bandit.arms, bandit.pulls, deadline=perf_counter() + patience)
+    except (ArithmeticError, MemoryError):
+        return most
+    return min(bound.upper, most)
 
 
 def minimise(
@@ -218,7 +198,7 @@ def minimise(
     return best, max(best.upper - floor, 0.0), count
 
 
-def _sold(
+def at_price(
     pulls: int, price: float, lower: float, upper: float, wanted: float, terms: int
 ) -> Priced:
     """U(x) = m x + sum g, widened for the rounding of sums of ``terms`` numbers."""
@@ -228,7 +208,8 @@ def _sold(
     )
 
 
-def _counts(counts: ArrayLike | None, size: int, pulls: int) -> Floats:
+def counted(counts: ArrayLike | None, size: int, pulls: int) -> Floats:
+    """How many arms of each kind there are, checked."""
     if size == 0:
         raise ValueError("there are no arms")
     if pulls < 1:
@@ -237,30 +218,3 @@ def _counts(counts: ArrayLike | None, size: int, pulls: int) -> Floats:
     if many.shape != (size,) or not (many >= 0).all():
         raise ValueError(f"counts must be {size} numbers that are not negative")
     return np.ascontiguousarray(many)
-
-
-def _columns(
-    p01: ArrayLike, p11: ArrayLike, r0: ArrayLike, r1: ArrayLike
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """p01, p10, r0, r1 as checked arrays of one length."""
-    raw = [np.atleast_1d(np.asarray(column, dtype=np.float64)) for column in (p01, p11, r0, r1)]
-    shape = np.broadcast_shapes(*(column.shape for column in raw))
-    columns = [np.ascontiguousarray(np.broadcast_to(column, shape)) for column in raw]
-    for name, column in zip(("p01", "p11", "r0", "r1"), columns, strict=True):
-        bad = ~((column >= 0) & (column <= 1))
-        if name == "p01":
-            bad |= column == 0
-        if name == "p11":
-            bad |= column == 1
-        if bad.any():
-            at = int(np.flatnonzero(bad)[0])
-            words = "a chance above 0" if name == "p01" else "between 0 and 1"
-            words = "a chance below 1" if name == "p11" else words
-            raise ValueError(f"{name}[{at}] must be {words}, not {column[at]!r}")
-    return columns[0], 1.0 - columns[1], columns[2], columns[3]
-
-
-def _threads() -> int:
-    from restive.base.machine import thread_count
-
-    return thread_count()

@@ -72,8 +72,8 @@ class Market:
         """Sums over the arms that are not in the block."""
         counts = self._outside(block)
         rows = np.array([self._gain(kind, price) for kind in range(len(counts))])
-        lower, upper, wanted = counts @ rows
-        return float(lower), float(upper) * (1 + 1e-14 * len(rows)), float(wanted)
+        lower, upper, share = counts @ rows
+        return float(lower), float(upper) * (1 + 1e-14 * len(rows)), float(share)
 
     def _outside(self, block: Sequence[int]) -> Floats:
         """How many arms of each kind are not in the block."""

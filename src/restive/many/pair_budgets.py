@@ -104,23 +104,23 @@ def gradient(family: Family, budgets: Budgets, slopes: Payoffs) -> Budgets:
 
 
 def read_at(
-    budgets: Budgets, values: dict[tuple[int, int], Floats], known: Family, wanted: Family
+    budgets: Budgets, values: dict[tuple[int, int], Floats], known: Family, target: Family
 ) -> tuple[Budgets, dict[tuple[int, int], Floats]]:
     """Budgets and values of one set of caps read at another, state by state of equal age."""
-    places = [_places(a, b) for a, b in zip(known.sides, wanted.sides, strict=True)]
+    places = [_places(a, b) for a, b in zip(known.sides, target.sides, strict=True)]
     prices = tuple(price[place] for price, place in zip(budgets.prices, places, strict=True))
     transfers = {(c, d): part[places[c]] for (c, d), part in budgets.transfers.items()}
     read = {(c, d): h[np.ix_(places[c], places[d])] for (c, d), h in values.items()}
     return Budgets(prices, transfers), read
 
 
-def _places(known: Side, wanted: Side) -> NDArray[np.int64]:
+def _places(known: Side, target: Side) -> NDArray[np.int64]:
     """For each wanted state a known one: the two age side by side, the first to meet counts."""
-    place = np.full(len(wanted.after), -1, dtype=np.int64)
-    at, there = wanted.fresh, known.fresh
-    for _ in range(len(wanted.after) + len(known.after)):
+    place = np.full(len(target.after), -1, dtype=np.int64)
+    at, there = target.fresh, known.fresh
+    for _ in range(len(target.after) + len(known.after)):
         last = known.ages[there] < 0  # "not seen for long" is known best by what never gets older
         fresh = (place[at] < 0) | last
         place[at[fresh]] = there[fresh]
-        at, there = wanted.after[at], known.after[there]
+        at, there = target.after[at], known.after[there]
     return place

@@ -14,12 +14,11 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from restive.many.pair_budgets import Budgets, Payoffs, constant_budgets, payoffs
 from restive.many.pair_tables import Family, Side
 
-__all__ = ["Certified", "at_price", "certify", "lagrangian", "over_kinds"]
+__all__ = ["Certified", "at_price", "certify", "over_kinds"]
 
 Floats = NDArray[np.float64]
 Kind = tuple[int, int]
@@ -114,52 +113,23 @@ def _units(size: int, ages: int) -> float:
     return float(12 + 2 * size + 2 * size * np.log2(2.0 + ages))
 
 
-def lagrangian(family: Family, tolerance: float) -> tuple[float, float]:
-    """The best constant price x and its bound: rho* <= min over x of m x + sum_c k_c g_c(x).
-
-    g_c(x) is the best gain of an arm of class c alone that pays x for each pull.
-    """
-    alone = [np.zeros(len(side.after)) for side in family.sides]
-    width = tolerance / family.n_arms
-
-    def total(price: float) -> float:
-        gains = [_gain(side, h, price, width) for side, h in zip(family.sides, alone, strict=True)]
-        return family.pulls * price + float(np.dot(family.counts, gains))
-
-    top = max(float(side.rewards.max()) for side in family.sides)
-    best = minimize_scalar(
-        total,
-        bounds=(0.0, top),
-        method="bounded",
-        options={"xatol": 1e-3 * min(tolerance, 1e-3), "maxiter": 100},
-    )
-    # too low a price costs up to K a unit, too high a one only m: look just above as well
-    above = [float(best.x) * (1 + 10.0**-k) for k in range(6, 13)]
-    upper, price = min((total(x), x) for x in (0.0, top, float(best.x), *above))
-    units = sum(
-        count * (2.0 + float(np.abs(h).max())) * _units(len(side.fresh), len(h))
-        for count, side, h in zip(family.counts, family.sides, alone, strict=True)
-    )
-    return price, upper + float(np.finfo(np.float64).eps) * units
-
-
-def at_price(family: Family, price: float, tolerance: float) -> Certified:
+def at_price(family: Family, price: float, tolerance: float, deadline: float = np.inf) -> Certified:
     """The Lagrangian bound at this price as one by pairs, with h_cd(x, y) = h_c(x) + h_d(y)."""
     alone = [np.zeros(len(side.after)) for side in family.sides]
     for side, h in zip(family.sides, alone, strict=True):
-        _gain(side, h, price, tolerance / family.n_arms)
+        _find_values(side, h, price, tolerance / family.n_arms, deadline)
     start = {(c, d): alone[c][:, None] + alone[d][None, :] for c, d in family.kinds}
     return certify(family, constant_budgets(family, price), start, np.inf, np.inf)
 
 
-def _gain(side: Side, values: Floats, price: float, width: float) -> float:
-    """Upper bound of the gain of one arm that pays for pulls; improves its values in place."""
+def _find_values(side: Side, values: Floats, price: float, width: float, deadline: float) -> None:
+    """Values of one arm that pays for pulls, in place, until they are worth about ``width``."""
     from restive._kernels import pairs
 
     spare = np.empty_like(values)
-    high = np.inf
     for _ in range(0, MAX_SWEEPS, SWEEPS):
         low, high = pairs.lone_sweep(values, spare, side, price, STEP, SWEEPS)
         if high - low <= max(width, CONVERGED * np.abs(values).max()):
             break
-    return float(high)
+        if perf_counter() > deadline:
+            break

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from restive.model import chains
 from restive.model.bandit import Arm
 
-__all__ = ["Family", "Side", "family_of"]
+__all__ = ["Family", "Side", "family_of", "family_states"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -122,6 +122,13 @@ class Family:
     def n_states(self) -> int:
         """States of all kinds of pairs together."""
         return sum(len(self.sides[c].after) * len(self.sides[d].after) for c, d in self.kinds)
+
+
+def family_states(arms: Sequence[Arm], counts: Sequence[int], error: float) -> int:
+    """``Family.n_states`` without building the family, which very slow arms do not allow."""
+    sizes = [arm.n_states * (arm.mixing_time(error) - 1) + arm.period for arm in arms]
+    unlike = (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
+    return unlike + sum(size**2 for size, count in zip(sizes, counts, strict=True) if count > 1)
 
 
 def family_of(arms: Sequence[Arm], counts: Sequence[int], pulls: int, error: float) -> Family:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from math import inf
 from threading import Thread
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.described import Brief
 from restive.base.errors import Fault, ProblemError, TooLargeError
+from restive.many.lagrangian import lagrangian_bound
 from restive.many.pair_budgets import Budgets, read_at
-from restive.many.pair_certificate import Certified, Kind, at_price, certify, lagrangian
+from restive.many.pair_certificate import Certified, Kind, at_price, certify
 from restive.many.pair_descent import Descent
 from restive.many.pair_program import best_budgets
-from restive.many.pair_tables import Family, family_of
+from restive.many.pair_tables import Family, family_of, family_states
 from restive.model.bandit import Arm
 
 __all__ = ["PairBound", "pair_bound", "pair_improvements"]
@@ -25,6 +29,7 @@ Floats = NDArray[np.float64]
 ERRORS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)  # of rows beyond the cap
 PROGRAM_STATES = 12_000  # of a linear program with one kind of pairs; n kinds: over sqrt(n)
 PROGRAM_SHARE = 0.5  # of the time, at most
+PRICE_SHARE = 0.2  # for the best constant price
 TEMPERATURES = ((0.01, False), (0.003, False), (0.001, True), (0.0003, True))  # and all ages?
 HOT_ERROR = 0.01  # of rows beyond the cap while the temperature is high
 ITERATIONS = 100  # at each temperature
@@ -35,8 +40,8 @@ STATES_PER_SECOND = 5_000  # of the time allowed that descent can make something
 LEAST_STATES = 50_000
 
 
-@dataclass(frozen=True, eq=False)
-class PairBound:
+@dataclass(frozen=True, eq=False, repr=False)
+class PairBound(Brief):
     """A proven upper bound of rho*, and the budgets that prove it.
 
     lagrangian: the bound of the best constant price, never below ``upper``. budgets: None where
@@ -84,20 +89,22 @@ def pair_improvements(
     """Ever lower bounds of the best average reward of K arms of which ``pulls`` are pulled a step.
 
     counts: how many arms there are of each, 1 by default; identical arms given as one class cost
-    as much as two of them. time: seconds. memory: bytes. tolerance: accuracy of each bound; it
-    decides how many ages are told apart. Every bound holds for each start and may be stopped at.
+    as much as two of them. time: seconds, compiling apart. memory: bytes. tolerance: accuracy of
+    each bound; it decides how many ages are told apart. Every bound holds for each start and may
+    be stopped at.
     Where the pairs do not fit in time and memory even with few ages, TooLargeError follows the
     first bound, that of the best constant price.
     """
-    began = perf_counter()
     numbers = tuple(1 for _ in arms) if counts is None else tuple(int(k) for k in counts)
     _check(arms, numbers, pulls, time, tolerance)
+    _compile()
+    began = perf_counter()
     deadline = began + time
-    all_ages = family_of(arms, numbers, pulls, tolerance)
-    price, lone = lagrangian(all_ages, tolerance)
+    bound = lagrangian_bound(arms, pulls, counts=numbers, deadline=began + PRICE_SHARE * time)
+    price, lone = bound.price, bound.upper
     yield PairBound(lone, lone, price, None, "constant prices", perf_counter() - began)
-    family = _family(arms, all_ages, time, MEMORY if memory is None else memory)
-    upper, start = lone, at_price(family, price, tolerance)
+    family = _family(arms, numbers, pulls, tolerance, time, MEMORY if memory is None else memory)
+    upper, start = lone, at_price(family, price, tolerance, deadline)
     for step, budgets, values in _proposals(arms, family, start, deadline):
         proof = certify(family, budgets, values, tolerance, deadline)
         if proof.upper < upper:
@@ -105,6 +112,18 @@ def pair_improvements(
             yield PairBound(upper, lone, price, budgets, step, perf_counter() - began)
         if perf_counter() > deadline:
             break
+
+
+@lru_cache(maxsize=1)
+def _compile() -> None:
+    """Take every step with something tiny, so that compiling does not count as time."""
+    arm = Arm([[0.5, 0.5], [0.6, 0.4]], [0, 1])
+    for pulls in (1, 2):
+        lagrangian_bound([arm], pulls, counts=[3])
+        family = family_of([arm], [3], pulls, 0.1)
+        start = at_price(family, 0.3, 0.1)
+        certify(family, start.budgets, start.values, 0.1, inf)
+        Descent(family, start.values).lower(start.budgets, 0.01, 1, inf)
 
 
 def _proposals(
@@ -163,18 +182,19 @@ def _program(arms: Sequence[Arm], family: Family, seconds: float) -> tuple[Budge
     return read_at(budgets, {}, coarse, family)[0], exact
 
 
-def _family(arms: Sequence[Arm], all_ages: Family, time: float, memory: int) -> Family:
+def _family(
+    arms: Sequence[Arm], counts: tuple[int, ...], pulls: int, tolerance: float, time: float,
+    memory: int,
+) -> Family:  # fmt: skip
     """As many ages as time and memory allow."""
     limit = min(memory / BYTES_PER_STATE, max(LEAST_STATES, STATES_PER_SECOND * time))
-    if all_ages.n_states <= limit:
-        return all_ages
-    for error in ERRORS:
-        family = family_of(arms, all_ages.counts, all_ages.pulls, error)
-        if family.n_states <= min(limit, all_ages.n_states):
-            return family
+    for error in (tolerance, *(error for error in ERRORS if error > tolerance)):
+        states = family_states(arms, counts, error)
+        if states <= limit:
+            return family_of(arms, counts, pulls, error)
     raise TooLargeError(
-        f"{len(family.kinds)} kinds of pairs with {family.n_states} states take "
-        f"{BYTES_PER_STATE * family.n_states} bytes where {memory} are allowed, or longer than "
+        f"pairs of {len(arms)} kind{'s' * (len(arms) > 1)} of arms with {states:.3g} states take "
+        f"{BYTES_PER_STATE * states:.3g} bytes where {memory} are allowed, or longer than "
         f"{time:g} s; give equal arms as one class, or allow more"
     )
 

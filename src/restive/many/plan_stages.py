@@ -14,12 +14,7 @@ from restive.base.errors import TooLargeError
 from restive.many.grid import GridPlan
 from restive.many.grid_improvement import grid_improvements
 from restive.many.groups import grouped_improvements
-from restive.many.lagrangian import (
-    LagrangianBound,
-    lagrangian_bound,
-    two_state_bound,
-    two_state_gains,
-)
+from restive.many.lagrangian import LagrangianBound, lagrangian_bound
 from restive.many.market import Market
 from restive.many.plan_policies import GridPolicy, GroupsPolicy, PullsPolicy
 from restive.many.plan_task import Finding, Task
@@ -27,6 +22,7 @@ from restive.many.policies import RulePolicy
 from restive.many.pricing import improvements
 from restive.many.several_pulls import plan_pulls
 from restive.many.simulating import SimulatedValue, simulate_policy
+from restive.many.two_state import two_state_bound, two_state_gains
 from restive.model.bandit import Bandit
 from restive.planning import Plan, forecast, plan
 from restive.policies.greedy import plan_policy
@@ -37,7 +33,7 @@ __all__ = [
     "compile_arrays",
     "exact_seconds",
     "exact_stage",
-    "grid_fits",
+    "grid_ages",
     "grid_stage",
     "group_stage",
     "lagrangian_stage",
@@ -52,19 +48,26 @@ Ints = NDArray[np.int64]
 
 SOME_KINDS = 100  # of two-state arms; more are priced by arrays
 EXACT_ARMS = 12  # beyond, a forecast is a number with too many digits
-GRID_STATES = 1_500_000  # of the first grid, with four ages for each arm and state
+GRID_AGES = (4, 3, 2)  # for each arm and state, of the first grid: as many as fit
+GRID_STATES = 2_500_000  # at most,
+GRID_PACE = 250_000  # and so many states times sets of arms for each second that is left
 PULL_BACKUPS = 3e7  # of one sweep of an exact plan with several pulls a step
 CONTENDERS = 40  # arms that may join a block
 NEAR = (0.75, 0.9, 1.0)  # times the best price of arms alone: where contenders are looked for
 PLAY_SHARE = 0.15  # of a stage's time, for simulated play
+WORTH_A_LOOK = 4.0  # seconds for grids from which on the first one's policy is played at once
 
 
 def lagrangian_stage(task: Task) -> LagrangianBound:
     """Every kind of arm alone at the best price; any number of arms."""
-    if _by_arrays(task):
-        return two_state_bound(*_columns(task), task.bandit.pulls, counts=task.counts)
-    deadline = perf_counter() + 0.3 * task.left
-    return lagrangian_bound(task.kinds, task.bandit.pulls, counts=task.counts, deadline=deadline)
+    if task.bound is None:
+        pulls, counts = task.bandit.pulls, task.counts
+        if _by_arrays(task):
+            task.bound = two_state_bound(*_columns(task), pulls, counts=counts)
+        else:
+            deadline = perf_counter() + 0.3 * task.left
+            task.bound = lagrangian_bound(task.kinds, pulls, counts=counts, deadline=deadline)
+    return task.bound
 
 
 def _by_arrays(task: Task) -> bool:
@@ -179,12 +182,20 @@ def group_stage(task: Task, seconds: float) -> Iterator[Finding]:
             yield Finding("groups", inf, None, grouped.lower, policy=policy, block=block)
 
 
-def grid_fits(task: Task) -> bool:
-    """Whether a grid of four ages for each arm and state is small."""
-    if task.bandit.n_arms > EXACT_ARMS:
-        return False
-    points = prod(4 * arm.n_states + arm.period for arm in task.bandit.arms)
-    return points * comb(task.bandit.n_arms, task.bandit.pulls) <= GRID_STATES * 3
+def grid_ages(task: Task) -> int:
+    """Ages for each arm and state of a first grid that fits the time; 0 where none does."""
+    n_arms, pulls = task.bandit.n_arms, task.bandit.pulls
+    if n_arms > EXACT_ARMS:
+        return 0
+    sets, backups = comb(n_arms, pulls), GRID_PACE * task.left
+    for ages in GRID_AGES:
+        points = [ages * arm.n_states + arm.period for arm in task.bandit.arms]
+        seen = prod(sorted((arm.n_states / size for arm, size
+                            in zip(task.bandit.arms, points, strict=True)))[-pulls:])  # fmt: skip
+        states = sets * prod(points) * seen  # of the arms just pulled only the states
+        if states <= GRID_STATES and states * sets <= backups:
+            return ages
+    return 0
 
 
 def grid_stage(task: Task, seconds: float) -> Iterator[Finding]:
@@ -192,11 +203,15 @@ def grid_stage(task: Task, seconds: float) -> Iterator[Finding]:
     best: GridPlan | None = None
     rounds = grid_improvements(
         task.bandit, task.bandit.pulls, time=(1 - PLAY_SHARE) * seconds, memory=task.memory,
-        tolerance=0.1 * task.tolerance,
+        ages=grid_ages(task) or min(GRID_AGES), tolerance=0.1 * task.tolerance,
     )  # fmt: skip
+    played = seconds < WORTH_A_LOOK
     try:
         for best in rounds:
             yield Finding("grid", best.upper)
+            if not played:  # a first look, for those who do not wait for the end
+                played = True
+                yield _played(task, best, 0.0)
     except TooLargeError:
         pass
     if best is not None:

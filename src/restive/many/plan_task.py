@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.many.bounded import BoundedPlan
+from restive.many.lagrangian import LagrangianBound
 from restive.many.plan_policies import best_alone
 from restive.many.population import Population
 from restive.many.simulating import SimulatedValue
@@ -48,6 +49,8 @@ class Task:
         self, bandit: Bandit, tolerance: float, time: float, memory: int | None, rng: int
     ) -> None:
         self.bandit, self.tolerance, self.memory, self.rng = bandit, tolerance, memory, rng
+        self.exact = True  # whether an exact plan of all arms may be made
+        self.bound: LagrangianBound | None = None  # by prices, once it is known
         self.restart(time)
         self.kinds, self.kind_of = _kinds(bandit.arms)
         self.counts = np.bincount(self.kind_of).tolist()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
 from math import inf
 
 from numpy.linalg import LinAlgError
 
 from restive.base.errors import Fault, ProblemError
+from restive.base.notebook import notebook_line
 from restive.base.words import duration_text
 from restive.many import plan_stages as stages
 from restive.many.blocks import ExactBlocks
@@ -18,7 +18,9 @@ from restive.many.bounded import BoundedPlan
 from restive.many.lagrangian import LagrangianBound
 from restive.many.plan_candidates import index_findings, longer_play
 from restive.many.plan_task import Finding, Standing, Task
-from restive.model.bandit import Arm, Bandit
+from restive.many.warming import compile_stages
+from restive.model.arguments import require_bandit
+from restive.model.bandit import Bandit
 from restive.planning.size import check_tolerance
 
 __all__ = ["FINE", "ROUGH", "best_plan", "chosen_way", "plan_improvements"]
@@ -26,7 +28,8 @@ __all__ = ["FINE", "ROUGH", "best_plan", "chosen_way", "plan_improvements"]
 FINE, ROUGH = 1e-6, 1e-4  # tolerances where an exact plan is quick, and elsewhere
 AT_ONCE = 2.0  # seconds of a plan before which nothing else is worth doing
 QUICK = 10.0  # seconds of an exact plan to the fine tolerance
-EXACT_SHARE = 0.7  # of the time: a longer forecast is not begun
+EXACT_SHARE = 0.5  # of the time: a longer forecast is not begun
+EXACT_TIME = 0.65  # of the time: an exact plan that takes longer is left for other ways
 PLAY_SHARE = 0.12  # of the time left, for index policies
 LEAST_PLAY = 4.0  # seconds, but not more than half of those left
 LONGEST_PLAY = 15.0  # seconds, to narrow the interval of what an index policy earns
@@ -62,9 +65,12 @@ def best_plan(
     best: BoundedPlan | None = None
     rounds = plan_improvements(bandit, tolerance, time=time, memory=memory, rng=rng)
     try:
-        for best in rounds:
-            if progress is not None:
-                progress(best)
+        with notebook_line() as tell:
+            for best in rounds:
+                if progress is not None:
+                    progress(best)
+                elif tell is not None:
+                    tell(f"planning: between {best.lower:.5f} and {best.upper:.5f}")
     except KeyboardInterrupt:
         if best is None:
             raise
@@ -80,20 +86,25 @@ def plan_improvements(
     time: float = 60.0,
     memory: int | None = None,
     rng: int = 0,
+    exact: bool = True,
 ) -> Iterator[BoundedPlan]:
     """Plans whose intervals close, each better than the one before; the last one says why it ends.
 
-    Every one of them may be stopped at.
+    Every one of them may be stopped at. exact: whether an exact plan may be made of all arms;
+    without, all else can be held against one.
     """
+    require_bandit(bandit)
     if not 0 < time < inf:
         remedy = "Give a number of seconds above 0, such as 60."
         raise ProblemError([Fault("time", "not a time to plan in", f"{time!r}", remedy)])
     if tolerance is not None:
         check_tolerance(tolerance)
     task, ahead = _task(bandit, tolerance, time, memory, rng)
+    task.exact, ahead = exact, ahead if exact else inf
     standing = Standing(task)
     if ahead > min(AT_ONCE, time):
-        _compile()
+        yield standing.plan()  # compiling may take a while, and be interrupted
+        compile_stages()
         stages.compile_arrays(task)
         task.restart(time)
     yield from _rounds(task, standing, ahead)
@@ -112,21 +123,6 @@ def _task(
     return task, ahead
 
 
-@lru_cache(maxsize=1)
-def _compile() -> None:
-    """Go through all stages with something tiny, so that compiling does not count as planning."""
-    arms = [Arm([[0.5, 0.5], [0.6, 0.4]], [0, reward]) for reward in (0.5, 0.6, 0.6)]
-    for pulls in (1, 2):
-        task = Task(Bandit(arms, pulls=pulls), 1e-2, 60.0, None, 0)
-        bound = stages.lagrangian_stage(task)
-        parts = [index_findings(task, bound, 60.0), stages.pair_stage(task, 1.0)]
-        parts.append(stages.block_stage(task, 1.0) if pulls == 1 else stages.group_stage(task, 1.0))
-        parts.append(stages.grid_stage(task, 1.0))
-        for findings in parts:
-            for _ in findings:
-                pass
-
-
 def _rounds(task: Task, standing: Standing, ahead: float) -> Iterator[BoundedPlan]:
     if ahead <= min(AT_ONCE, task.left):
         yield from _followed(standing, stages.exact_stage(task, task.left))
@@ -136,7 +132,7 @@ def _rounds(task: Task, standing: Standing, ahead: float) -> Iterator[BoundedPla
     standing.add(Finding("prices", bound.upper, bound.price))
     yield standing.plan("This is the first bound; the search goes on.")
     if AT_ONCE < ahead <= EXACT_SHARE * task.left:
-        yield from _followed(standing, stages.exact_stage(task, task.left))
+        yield from _followed(standing, stages.exact_stage(task, EXACT_TIME * task.left))
         if standing.done:
             return
     with suppress(*TOO_SLOW):  # an arm mixes too slowly to be played
@@ -171,9 +167,9 @@ def _ways(task: Task, bound: LagrangianBound | None) -> list[tuple[str, Stage, f
     ways: list[tuple[str, Stage, float]] = []
     grids = ("grids of beliefs", stages.grid_stage, 0.7)
     pairs = ("pairs of arms", stages.pair_stage, 0.8 if n_arms <= MANY else 0.4)
-    if pulls > 1 and stages.pulls_fit(task):
+    if pulls > 1 and task.exact and stages.pulls_fit(task):
         ways.append(("exact planning", stages.pulls_stage, 0.6))
-    if stages.grid_fits(task) and (pulls > 1 or _slow(task, bound)):
+    if stages.grid_ages(task) and (pulls > 1 or _slow(task, bound)):
         grids = (*grids[:2], 0.85)  # nothing else does as well for slow arms
         ways.append(grids)
     if n_kinds <= ALIKE and n_arms > 2:
@@ -182,7 +178,7 @@ def _ways(task: Task, bound: LagrangianBound | None) -> list[tuple[str, Stage, f
         blocks = stages.block_stage if pulls == 1 else stages.group_stage
         words = "blocks of arms" if pulls == 1 else "groups of arms"
         ways.append((words, blocks, 0.75))
-    if stages.grid_fits(task) and grids not in ways:
+    if stages.grid_ages(task) and grids not in ways:
         ways.append(grids)
     if ALIKE < n_kinds <= PAIR_KINDS:
         ways.append(pairs)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.described import Brief
 from restive.many.index_tables import IndexTable
 from restive.many.population import Population, start_rows
 from restive.model import chains
@@ -43,8 +44,8 @@ Rule = Callable[[Ints, Ints, int], Ints]
 MYOPIC_TOLERANCE = 1e-9  # ages from which on expected rewards are within this of their limit merge
 
 
-@dataclass(frozen=True, eq=False)
-class PopulationPolicy(Policy):
+@dataclass(frozen=True, eq=False, repr=False)
+class PopulationPolicy(Brief, Policy):
     """A policy for the arms of a population; it knows what to do with arms not seen yet."""
 
     name: str
@@ -65,7 +66,7 @@ class PopulationPolicy(Policy):
         return _largest(self.priorities(last_states, ages, ages.argmin(axis=1)), pulls)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KindIndexPolicy(PopulationPolicy):
     """Pull the m arms of largest index, ties by number."""
 
@@ -75,7 +76,7 @@ class KindIndexPolicy(PopulationPolicy):
         return _by_kind(self.population, self.tables, states, ages)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StayPolicy(PopulationPolicy):
     """Stay on arms just seen in a good state; for the rest, the arms unseen longest, by number."""
 
@@ -90,7 +91,7 @@ class StayPolicy(PopulationPolicy):
         return np.where(stay, np.inf, ages.astype(np.float64))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RulePolicy(PopulationPolicy):
     """Any function of (last states, ages, m), all runs at once as in ``select``."""
 
@@ -106,7 +107,7 @@ class RulePolicy(PopulationPolicy):
         return self.rule(last_states, ages, pulls)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RolloutPolicy(PopulationPolicy):
     """Two steps ahead on the sum of the arms' priced values.
 

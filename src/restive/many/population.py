@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from restive.base.described import Brief
 from restive.base.errors import Fault, ProblemError
 from restive.model import chains
 from restive.model.bandit import Arm
@@ -27,8 +28,8 @@ MANY_BYTES = 1 << 28  # tables of powers beyond this are made with fewer digits
 MOST_BITS = 60  # ages are below 2^60
 
 
-@dataclass(frozen=True, eq=False)
-class Population:
+@dataclass(frozen=True, eq=False, repr=False)
+class Population(Brief):
     """Arms of which many may be alike: the different kinds, and the kind of each arm.
 
     >>> arm = Arm([[0.9, 0.1], [0.2, 0.8]], [0, 1])
@@ -44,8 +45,8 @@ class Population:
         bad = np.flatnonzero((numbers < 0) | (numbers >= len(collected)))
         if numbers.ndim != 1 or len(numbers) == 0 or len(bad):
             remedy = f"Give one number from 0 to {len(collected) - 1} per arm."
-            found = str(numbers[bad[0]]) if numbers.ndim == 1 and len(bad) else str(numbers.shape)
-            raise ProblemError([Fault("kind_of", "not a kind of each arm", found, remedy)])
+            text = str(numbers[bad[0]]) if numbers.ndim == 1 and len(bad) else str(numbers.shape)
+            raise ProblemError([Fault("kind_of", "not a kind of each arm", text, remedy)])
         object.__setattr__(self, "kinds", collected)
         object.__setattr__(self, "kind_of", numbers)
 

@@ -14,6 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
+from restive.base.described import Brief
 from restive.base.errors import TooLargeError
 from restive.many.blocks import BlockBounds, BlockPlanner, ExactBlocks, OutOfTimeError
 from restive.many.envelope import Envelope, Known
@@ -35,8 +36,8 @@ POLISH = 0.02  # the same where it cannot grow
 SEARCHES = 6  # prices at which one block is planned, at most
 
 
-@dataclass(frozen=True, eq=False)
-class PricedInterval:
+@dataclass(frozen=True, eq=False, repr=False)
+class PricedInterval(Brief):
     """Certified bounds of the best average reward of all arms, and the block behind them.
 
     block: arms planned together for the upper bound. plan_arms, plan: arms of the policy behind

@@ -162,15 +162,15 @@ class Scheduler:
         """New arms, not seen yet; returns their numbers, the smallest that are free."""
         from restive._kernels import schedule
 
-        wanted = whole_numbers("kinds", kinds)
-        self._check_kinds(wanted)
+        kind_of = whole_numbers("kinds", kinds)
+        self._check_kinds(kind_of)
         free = len(self._rows) - self._count
-        if len(wanted) > free:
-            self._grow(int(max(self._count + len(wanted), GROWTH * self._count)))
-        self._make_room(int(self._arms.counters[1]) + len(wanted))
-        numbers = np.empty(len(wanted), dtype=np.int64)
-        schedule.admit(self._tables, self._arms, wanted, numbers)
-        self._count += len(wanted)
+        if len(kind_of) > free:
+            self._grow(int(max(self._count + len(kind_of), GROWTH * self._count)))
+        self._make_room(int(self._arms.counters[1]) + len(kind_of))
+        numbers = np.empty(len(kind_of), dtype=np.int64)
+        schedule.admit(self._tables, self._arms, kind_of, numbers)
+        self._count += len(kind_of)
         return numbers
 
     def remove(self, arms: ArrayLike) -> None:
@@ -196,8 +196,8 @@ class Scheduler:
 
         if state.get("format") != "restive scheduler 1":
             remedy = "Give what Scheduler.snapshot() returned."
-            found = str(state.get("format"))
-            raise ProblemError([Fault("format", "not a saved scheduler", found, remedy)])
+            text = str(state.get("format"))
+            raise ProblemError([Fault("format", "not a saved scheduler", text, remedy)])
         tables = schedule.Tables(*(arrays[f"tables.{name}"] for name in schedule.Tables._fields))
         scheduler = cls.__new__(cls)
         scheduler._prepare(tables, int(state["pulls"]))
@@ -249,8 +249,8 @@ class Scheduler:
         bad = np.flatnonzero((kinds < 0) | (kinds >= known))
         if len(bad):
             remedy = f"There are tables of {known} kinds: 0 to {known - 1}."
-            path, found = f"kinds[{bad[0]}]", str(kinds[bad[0]])
-            raise ProblemError([Fault(path, "no table for this kind of arm", found, remedy)])
+            path, text = f"kinds[{bad[0]}]", str(kinds[bad[0]])
+            raise ProblemError([Fault(path, "no table for this kind of arm", text, remedy)])
 
     def _check_known(self, numbers: Ints) -> None:
         inside = (numbers >= 0) & (numbers < len(self._rows))

@@ -18,6 +18,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from restive.base.described import Brief
 from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
 from restive.many.orbits import orbit_law
@@ -39,8 +40,8 @@ MOST_BACKUPS = 300_000_000  # of one sweep; more is no small problem
 TIE = 1e-10
 
 
-@dataclass(frozen=True, eq=False)
-class PullsPlan:
+@dataclass(frozen=True, eq=False, repr=False)
+class PullsPlan(Brief):
     """The best policy with ``pulls`` pulls a step, and an interval that contains its gain.
 
     lowers, uppers: bounds for each orbit of phases, of which there is one except where the
@@ -160,7 +161,10 @@ class PullsProcess:
         self.bandit, self.representation = bandit, representation
         self.sets = tuple(combinations(range(bandit.n_arms), pulls))
         rep = representation
-        self.older = [_older(rep, j) for j in range(rep.n_arms)]
+        self.older = [
+            (np.arange(size)[:, None] * count + rep.older(np.arange(1, count + 1), j) - 1).ravel()
+            for j, (size, count) in enumerate(zip(rep.sizes, rep.n_ages, strict=True))
+        ]
         self.rows, self.errors = [], []
         for j, arm in enumerate(bandit.arms):
             rows = chains.powers(arm.transitions, rep.n_ages[j])
@@ -293,9 +297,3 @@ class PullsProcess:
                           for j in range(rep.n_arms)))]
             for part, now in zip(values or self.zeros(), self.sets, strict=True)
         ]  # fmt: skip
-
-
-def _older(rep: Representation, arm: int) -> Ints:
-    """Index (last state, stored age) one step later, for every index; flat."""
-    ages = np.array([rep.stored_age(arm, n + 1) for n in range(1, rep.n_ages[arm] + 1)]) - 1
-    return np.asarray((np.arange(rep.sizes[arm])[:, None] * rep.n_ages[arm] + ages).ravel())

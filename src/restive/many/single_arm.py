@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.described import Brief
 from restive.many.waits import WaitTable, wait_table
 from restive.model.bandit import Arm
 
@@ -25,8 +26,8 @@ MARGIN = 1e-10  # prices this far above the last one that pays have a gain of ex
 EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True, eq=False)
-class PricedArm:
+@dataclass(frozen=True, eq=False, repr=False)
+class PricedArm(Brief):
     """What an arm earns alone at a price, with certified bounds.
 
     lower, upper: bounds of g(x), the best average of reward - x per pull; waiting for ever earns 0.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.described import Brief
 from restive.many.waits import WaitTable, wait_table
 from restive.model.bandit import Arm
 
@@ -36,8 +37,8 @@ class Witness:
     pulled_at: float
 
 
-@dataclass(frozen=True, eq=False)
-class WhittleTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class WhittleTable(Brief):
     """Whittle's index W(s, n) of every stored (last state, age) of an arm.
 
     indices: (S, A) the smallest price at which resting is best; the price from which on it is best

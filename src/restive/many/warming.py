@@ -1,0 +1,74 @@
+"""Compile what planning will need before its time begins."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from threading import current_thread, main_thread
+
+import numpy as np
+
+from restive.many import plan_stages as stages
+from restive.many.plan_candidates import index_findings
+from restive.many.plan_task import Finding, Task
+from restive.model.bandit import Arm, Bandit
+
+__all__ = ["compile_stages", "interrupts_held"]
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Let Ctrl-C wait until the end of the block; other threads than the main one never see it."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
+
+
+@lru_cache(maxsize=1)
+def compile_stages() -> None:
+    """Go through all stages with something tiny, so that compiling does not count as planning."""
+    with interrupts_held():  # half imported the compiler cannot be used, nor imported again
+        import numba  # noqa: F401
+    arms = [Arm([[0.5, 0.5], [0.6, 0.4]], [0, reward]) for reward in (0.5, 0.6, 0.6)]
+    for pulls in (1, 2):
+        task = Task(Bandit(arms, pulls=pulls), 1e-2, 60.0, None, 0)
+        for findings in _stages(task):
+            for _ in findings:
+                pass
+    _compile_blocks(arms)
+
+
+def _stages(task: Task) -> Iterator[Iterator[Finding]]:
+    yield index_findings(task, stages.lagrangian_stage(task), 60.0)
+    yield stages.pair_stage(task, 1.0)
+    yield stages.block_stage(task, 1.0) if task.bandit.pulls == 1 else stages.group_stage(task, 1.0)
+    yield stages.grid_stage(task, 1.0)
+
+
+def _compile_blocks(arms: list[Arm]) -> None:
+    """Plans with and without a constant arm, by the paths of small and of large problems."""
+    from restive._kernels import anderson
+    from restive.base.machine import THREADS_FROM_PAIRS
+    from restive.mdp.certificate import bandit_parameters
+    from restive.mdp.iteration import BanditIteration
+    from restive.mdp.representation import Representation
+
+    for bandit in (Bandit(arms), Bandit([Arm([[1.0]], [0.5]), *arms])):
+        rep = Representation.of(bandit, 4)
+        for pairs in (rep.n_states, THREADS_FROM_PAIRS):
+            iteration = BanditIteration(rep, bandit_parameters(bandit, rep))
+            iteration.pairs = pairs
+            iteration.sweep(np.zeros(1), 2)
+            corners = np.zeros(1, dtype=np.int64)
+            search = anderson.Search.of(len(iteration.entries) + 2, 2)
+            iteration.propagate(search, corners, 1e-3, 1, 1)
