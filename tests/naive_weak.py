@@ -11,7 +11,9 @@ from math import e, exp, log, sqrt
 import numpy as np
 from scipy.optimize import brentq
 
-__all__ = ["asr", "epochs", "exp3", "follow", "kl_ucb", "rca", "thompson", "ucb1"]
+__all__ = [
+    "asr", "epochs", "exp3", "follow", "kl_ucb", "rca", "sw_ucb", "thompson", "ucb1", "ucb1_tuned",
+]  # fmt: skip
 
 
 def follow(twin, states, rewards):
@@ -32,6 +34,34 @@ def ucb1(count):
         _, reward = yield arm
         plays[arm] += 1
         sums[arm] += reward
+
+
+def ucb1_tuned(count):
+    paid = [[] for _ in range(count)]
+    for t in range(10**9):
+
+        def index(j, t=t):
+            n, own = len(paid[j]), paid[j]
+            spread = sum(x * x for x in own) / n - (sum(own) / n) ** 2 + sqrt(2 * log(t) / n)
+            return sum(own) / n + sqrt(log(t) / n * min(1 / 4, spread))
+
+        arm = t if t < count else max(range(count), key=index)
+        _, reward = yield arm
+        paid[arm].append(reward)
+
+
+def sw_ucb(count, window):
+    past = []
+    while True:
+        latest = past[-window:]
+        rewards = [[paid for arm, paid in latest if arm == j] for j in range(count)]
+        arm = next((j for j in range(count) if not rewards[j]), None)
+        if arm is None:
+            level = 0.6 * log(min(len(past), window))
+            index = [sum(own) / len(own) + sqrt(level / len(own)) for own in rewards]
+            arm = index.index(max(index))
+        _, reward = yield arm
+        past.append((arm, reward))
 
 
 def kl(p, q):

@@ -27,7 +27,7 @@ from restive.planning import plan
 from restive.problems import example1, example3, example4, gilbert_elliott, random_problem
 from restive.simulation import BanditWorld, play
 
-NAMES = ["tsde", "ucrl2", "restless-ucb", "tiling", "explore-then-plan", "myopic", "whittle"]
+NAMES = ["tsde-colors", "ucrl2", "restless-ucb", "tiling", "explore-then-plan", "myopic", "whittle"]
 LINE = Arm([[0.6, 0.4, 0], [0.2, 0.5, 0.3], [0, 0.3, 0.7]], [0.1, 0.5, 0.9])
 BANDITS = {
     "identical": example1(0.2),
@@ -42,7 +42,7 @@ CASES = [
 
 
 def build(name, bandit, horizon=200, seed=3, **options):
-    if name in ("tsde", "ucrl2"):
+    if name in ("tsde-colors", "ucrl2"):
         options = {"mixing_times": 2, **options}
     return make_learner(name, bandit, horizon, rng=seed, **options)
 
@@ -70,7 +70,7 @@ def test_compiled_play_gives_the_same_bytes_as_ask_and_tell(name, problem):
 
 
 def test_rivals_are_listed_with_what_they_need():
-    for name in ("restless-ucb", "tiling", "explore-then-plan", "tsde", "ucrl2"):
+    for name in ("restless-ucb", "tiling", "explore-then-plan", "tsde-colors", "ucrl2"):
         with pytest.raises(ValueError, match="horizon"):
             make_learner(name, example1(), None)
     for name in ("myopic", "whittle"):
@@ -104,7 +104,7 @@ def test_tsde_draws_from_the_posterior_of_each_color():
 
 def test_tsde_episodes_end_by_length_or_by_doubling():
     bandit = BANDITS["birth and death"]
-    learner = build("tsde", bandit, 2000)
+    learner = build("tsde-colors", bandit, 2000)
     states, rewards = path_of(bandit, 2000)
     pulls = learner.play_path(states, rewards)
     caps = learner.representation.caps
@@ -451,13 +451,14 @@ def test_restless_ucb_and_tiling_refuse_what_they_are_not_made_for():
         make_learner("tiling", two, 100)
     with pytest.raises(ProblemError, match="nothing to choose"):
         make_learner("tiling", Bandit(two.arms[:1]), 100)
-    assert LEARNERS["tsde"].why_not(bandit) is LEARNERS["tiling"].why_not(example3()) is None
+    assert LEARNERS["tsde-colors"].why_not(bandit) is LEARNERS["tiling"].why_not(example3()) is None
     assert LEARNERS["tiling"].why_not(Bandit([Arm([[1.0]], [0.5]), two.arms[0]])) is None
 
 
 @pytest.mark.parametrize(
     ("name", "problem"),
-    [("tsde", "identical"), ("tsde", "birth and death"), ("restless-ucb", "identical"),
+    [("tsde-colors", "identical"), ("tsde-colors", "birth and death"),
+     ("restless-ucb", "identical"),
      ("explore-then-plan", "birth and death"), ("tiling", "single channel")],
 )  # fmt: skip
 def test_regret_against_the_best_policy_grows_ever_more_slowly(name, problem):

@@ -8,7 +8,18 @@ from math import e, log, sqrt
 import numpy as np
 import pytest
 
-from naive_weak import asr, epochs, exp3, follow, kl_ucb, rca, thompson, ucb1
+from naive_weak import (
+    asr,
+    epochs,
+    exp3,
+    follow,
+    kl_ucb,
+    rca,
+    sw_ucb,
+    thompson,
+    ucb1,
+    ucb1_tuned,
+)
 from restive.base.errors import ProblemError
 from restive.learners import LEARNERS, Learner, check_learner, make_learner
 from restive.learners.rivals.regenerative import RegenerativeCycles, cycle_constant
@@ -27,6 +38,7 @@ BANDITS = {
 }
 SMALL = [  # constants small enough for every mode to be met within some hundred steps
     ("kl-ucb", {"c": 3.0}),
+    ("sw-ucb", {"window": 7}),
     ("rca", {"exploration": 0.5}),
     ("dsee", {"rate": 0.7}),
     ("dsee", {"knowledge": "none"}),
@@ -34,7 +46,10 @@ SMALL = [  # constants small enough for every mode to be met within some hundred
     ("rucb", {"knowledge": "none"}),
     ("asr", {"exploration": 0.01, "gap": 0.1, "epsilon": 0.005, "floor": 0.5}),
 ]
-NAMES = ["ucb1", "kl-ucb", "thompson", "exp3", "exp3.s", "rca", "dsee", "rucb", "asr"]
+NAMES = [
+    "ucb1", "ucb1-tuned", "kl-ucb", "thompson", "exp3", "exp3.s", "rca", "dsee", "rucb", "asr",
+    "sw-ucb",
+]  # fmt: skip
 CASES = [*((name, {}) for name in NAMES), *SMALL]
 
 
@@ -97,21 +112,27 @@ def test_entries_are_registered_and_say_what_they_need():
 
 TWINS = {
     "ucb1": lambda k, t, r: ucb1(k),
+    "ucb1-tuned": lambda k, t, r: ucb1_tuned(k),
     "kl-ucb": lambda k, t, r: kl_ucb(k, 0.0),
     "kl-ucb 3": lambda k, t, r: kl_ucb(k, 3.0),
     "thompson": lambda k, t, r: thompson(k, r),
     "exp3": lambda k, t, r: exp3(k, sqrt(k * log(k) / (e - 1) / t), 0.0, r),
     "exp3.s": lambda k, t, r: exp3(k, min(1, sqrt(k * log(k * t) / t)), 1 / t, r),
+    "exp3.s wide": lambda k, t, r: exp3(k, min(1, 1.5 * sqrt(k * log(k * t) / t)), 1 / t, r),
     "rca": lambda k, t, r: rca(k, 0.5),
     "dsee": lambda k, t, r: epochs(k, lambda t: 0.7, lambda t: 0.0, False),
     "dsee growing": lambda k, t, r: epochs(k, log, lambda t: 0.0, False),
     "rucb": lambda k, t, r: epochs(k, lambda t: 0.7, lambda t: 0.3, True),
     "rucb growing": lambda k, t, r: epochs(k, log, lambda t: sqrt(log(t)), True),
     "asr": lambda k, t, r: asr(k, 0.01, 0.1, 0.005, 0.5),
+    "sw-ucb": lambda k, t, r: sw_ucb(k, round(2 * sqrt(t * log(t)))),
+    "sw-ucb short": lambda k, t, r: sw_ucb(k, 25),
     "asr wide": lambda k, t, r: asr(k, 0.08, 0.05, 0.02, 0.1),
 }
 OPTIONS = {
+    "exp3.s wide": {"rate": 1.5},
     "kl-ucb 3": {"c": 3.0},
+    "sw-ucb short": {"window": 25},
     "rca": {"exploration": 0.5},
     "dsee": {"rate": 0.7},
     "dsee growing": {"knowledge": "none"},
@@ -225,7 +246,7 @@ def test_regenerative_cycles_count_only_cycles_seen_whole():
         elif state == marks[arm]:
             cycle = [reward]
     assert learner.memory["plays"].tolist() == plays
-    assert learner.memory["sums"].tolist() == pytest.approx(sums)
+    assert learner.memory["sums"][:, 0].tolist() == pytest.approx(sums)
     assert min(plays) > 50
 
 

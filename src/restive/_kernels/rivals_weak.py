@@ -46,6 +46,15 @@ def kl_index(mean, plays, level):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
+def add_up(sums, arm, reward):
+    """Add to a sum and its remainder (Kahan), so that a billion rewards cost no digits."""
+    small = reward - sums[arm, 1]
+    total = sums[arm, 0] + small
+    sums[arm, 1] = (total - sums[arm, 0]) - small
+    sums[arm, 0] = total
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
 def choose_ucb(plays, sums, scale):
     """The first arm without plays, or the one with the largest mean + sqrt(scale log t / plays)."""
     total = plays.sum()
@@ -53,7 +62,23 @@ def choose_ucb(plays, sums, scale):
     for j in range(len(plays)):
         if plays[j] == 0:
             return j
-        index = sums[j] / plays[j] + np.sqrt(scale * np.log(total) / plays[j])
+        index = sums[j, 0] / plays[j] + np.sqrt(scale * np.log(total) / plays[j])
+        if index > best:
+            best, arm = index, j
+    return arm
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def choose_varied(plays, sums, squares):
+    """As ``choose_ucb`` with mean + sqrt(log t / n min(1/4, variance + sqrt(2 log t / n)))."""
+    total = plays.sum()
+    best, arm = -np.inf, 0
+    for j in range(len(plays)):
+        if plays[j] == 0:
+            return j
+        mean, level = sums[j, 0] / plays[j], np.log(total) / plays[j]
+        spread = squares[j] / plays[j] - mean * mean + np.sqrt(2 * level)
+        index = mean + np.sqrt(level * min(0.25, spread))
         if index > best:
             best, arm = index, j
     return arm
@@ -70,9 +95,9 @@ def choose_kl(plays, sums, weight):
     if weight > 0 and t > 2:  # log log t is negative up to t = 2
         level += weight * np.log(np.log(t))
     arm = np.argmax(plays)  # most likely the best: few others need an index then
-    best = kl_index(min(sums[arm] / plays[arm], 1.0), plays[arm], level)
+    best = kl_index(min(sums[arm, 0] / plays[arm], 1.0), plays[arm], level)
     for j in range(len(plays)):
-        mean = min(sums[j] / plays[j], 1.0)
+        mean = min(sums[j, 0] / plays[j], 1.0)
         reach = best - 2 * CLOSE
         if j != arm and (mean >= reach or plays[j] * divergence(mean, reach) < level):
             index = kl_index(mean, plays[j], level)
@@ -84,7 +109,7 @@ def choose_kl(plays, sums, weight):
 @njit(cache=True, error_model="numpy", nogil=True)
 def learn_mean(plays, sums, arm, reward):
     plays[arm] += 1
-    sums[arm] += reward
+    add_up(sums, arm, reward)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -99,6 +124,54 @@ def play_kl(plays, sums, weight, rewards, pulls):
     for step in range(len(pulls)):
         arm = pulls[step] = choose_kl(plays, sums, weight)
         learn_mean(plays, sums, arm, rewards[arm, step])
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def play_varied(plays, sums, squares, rewards, pulls):
+    for step in range(len(pulls)):
+        arm = pulls[step] = choose_varied(plays, sums, squares)
+        paid = rewards[arm, step]
+        learn_mean(plays, sums, arm, paid)
+        squares[arm] += paid * paid
+
+
+# --- means of the latest pulls ------------------------------------------------------------------
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def learn_window(plays, sums, arms, paid, clock, arm, reward):
+    """Take note of a pull, and forget the one that leaves the window."""
+    place = clock[0] % len(arms)
+    if clock[0] >= len(arms):
+        plays[arms[place]] -= 1
+        add_up(sums, arms[place], -paid[place])
+        if plays[arms[place]] == 0:
+            sums[arms[place], :] = 0.0  # no rounding is left behind
+    arms[place], paid[place] = arm, reward
+    plays[arm] += 1
+    add_up(sums, arm, reward)
+    clock[0] += 1
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def choose_window(plays, sums, arms, paid, clock, scale):
+    """The first arm without plays in the window, or the one with the largest index."""
+    level = scale * np.log(min(clock[0], len(arms)))
+    best, arm = -np.inf, 0
+    for j in range(len(plays)):
+        if plays[j] == 0:
+            return j
+        index = sums[j, 0] / plays[j] + np.sqrt(level / plays[j])
+        if index > best:
+            best, arm = index, j
+    return arm
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def play_window(plays, sums, arms, paid, clock, scale, rewards, pulls):
+    for step in range(len(pulls)):
+        arm = pulls[step] = choose_window(plays, sums, arms, paid, clock, scale)
+        learn_window(plays, sums, arms, paid, clock, arm, rewards[arm, step])
 
 
 # --- random choices: drawn when the last observation came in, so that asking draws nothing -------
@@ -186,7 +259,7 @@ def learn_cycle(plays, sums, marked, place, cycle, scale, arm, hit, reward):
         cycle[1] += reward
         return False
     plays[arm] += int(cycle[0])
-    sums[arm] += cycle[1]
+    add_up(sums, arm, cycle[1])
     place[0], place[1] = choose_ucb(plays, sums, scale), WAIT
     return False
 
@@ -209,7 +282,7 @@ def best_index(plays, sums, scale):
     """The arm with the largest sums/plays + sqrt(scale/plays), the first of several."""
     best, arm = -np.inf, 0
     for j in range(len(plays)):
-        index = sums[j] / plays[j] + np.sqrt(scale / plays[j])
+        index = sums[j, 0] / plays[j] + np.sqrt(scale / plays[j])
         if index > best:
             best, arm = index, j
     return arm
@@ -235,7 +308,7 @@ def learn_epoch(plays, sums, clock, rate, scale, growth, everything, arm, reward
     asked = arm == clock[ARM]
     if everything or (asked and clock[MODE] == SAMPLE):
         plays[arm] += 1
-        sums[arm] += reward
+        add_up(sums, arm, reward)
     if not asked:
         return
     clock[LEFT] -= 1
@@ -264,13 +337,13 @@ def next_phase(plays, sums, phases, marked, clock, scale, gap, margin, floor):
     level = np.log(clock[STEPS] + 1.0)
     top, best = -np.inf, 0
     for j in range(len(plays)):
-        if plays[j] > 0 and sums[j] / plays[j] > top:
-            top, best = sums[j] / plays[j], j
+        if plays[j] > 0 and sums[j, 0] / plays[j] > top:
+            top, best = sums[j, 0] / plays[j], j
     arm = -1
     for j in range(len(plays)):
         short = phases[j] == 0
         if not short:
-            distance = (top - sums[j] / plays[j]) ** 2 - margin
+            distance = (top - sums[j, 0] / plays[j]) ** 2 - margin
             rate = 4 * scale / max(gap * gap, distance)
             short = plays[j] <= max(rate, floor) * level
         if short and (arm < 0 or phases[j] < phases[arm]):
@@ -296,7 +369,7 @@ def learn_phase(plays, sums, phases, marked, clock, scale, gap, margin, floor, a
         return False
     if sampled:
         plays[arm] += 1
-        sums[arm] += reward
+        add_up(sums, arm, reward)
         marked[arm] = True
     clock[LEFT] -= 1
     if clock[LEFT] == 0:

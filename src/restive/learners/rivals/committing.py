@@ -16,6 +16,7 @@ from restive.base.errors import TooLargeError
 from restive.base.options import Parameter
 from restive.learners.contract import Learner
 from restive.learners.declaration import declare
+from restive.learners.forms import Practice
 from restive.learners.paper.inputs import Labels
 from restive.learners.storage import Snapshot
 from restive.model.bandit import Arm, Bandit
@@ -25,10 +26,12 @@ from restive.policies.greedy import plan_policy
 from restive.policies.policy import Policy
 from restive.policies.sight import NEVER, Observation, Sight
 
-__all__ = ["Committing", "ExploreThenPlan", "best_policy", "estimated_arm"]
+__all__ = ["SHARE", "Committing", "ExploreThenPlan", "best_policy", "estimated_arm"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+SHARE = Parameter("share", "float", ..., "multiple of T^(2/3) steps to explore", 0, above=True)
 
 
 class Committing(Learner):
@@ -162,10 +165,9 @@ class Committing(Learner):
     guarantee="regret against rho* of order T^(2/3), up to logarithms, not proven for this version",
     assumes="irreducible chains, rewards in [0, 1]",
     told="the horizon and the state spaces",
-    cites=("Lattimore, Szepesvari: Bandit algorithms (2020), chapter 6",),
-    options=(
-        Parameter("share", "float", ..., "multiple of T^(2/3) steps to explore", 0, above=True),
-    ),
+    cites=("lattimore2020: chapter 6",),
+    options=(SHARE,),
+    practice=Practice({"share": 1.5}, "c is tuned, not 1"),
 )
 class ExploreThenPlan(Committing):
     """Explores for about c T^(2/3) steps, plans once for the estimated bandit, follows the plan.
@@ -192,12 +194,15 @@ class ExploreThenPlan(Committing):
                 return arm, self.block - seen, 0
         return None
 
-    def commit(self) -> Policy:
-        arms = [
+    def estimated(self) -> Bandit:
+        """The bandit that the counts make likely."""
+        return Bandit([
             estimated_arm(self.moves[j, :size, :size], self.visits[j, :size], self.paid[j, :size])
             for j, size in enumerate(self.sizes)
-        ]
-        return best_policy(Bandit(arms), self.horizon)
+        ])  # fmt: skip
+
+    def commit(self) -> Policy:
+        return best_policy(self.estimated(), self.horizon)
 
 
 def best_policy(model: Bandit, horizon: int) -> Policy:

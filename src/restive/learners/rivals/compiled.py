@@ -60,6 +60,8 @@ class CompiledLearner(Learner):
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         self.check_origin(state)
         for name, array in self.memory.items():
+            if arrays[name].shape != array.shape:
+                raise ValueError(f"{name} has shape {arrays[name].shape}, not {array.shape}")
             array[...] = arrays[name]
 
 
@@ -125,6 +127,6 @@ class MarkedLearner(CompiledLearner):
 
 
 def zeros(n_arms: int) -> Arrays:
-    """Plays and sums of rewards of each arm, at the start."""
+    """Plays of each arm at the start, and sums of its rewards with what rounding added to them."""
     require_arms(n_arms)
-    return {"plays": np.zeros(n_arms, dtype=np.int64), "sums": np.zeros(n_arms)}
+    return {"plays": np.zeros(n_arms, dtype=np.int64), "sums": np.zeros((n_arms, 2))}

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.base.checks import require_horizon
+from restive.base.options import Parameter
 from restive.learners.declaration import declare
+from restive.learners.forms import Practice
 from restive.learners.rivals.compiled import DrawingLearner, Steps
 
 __all__ = ["Exp3", "Exp3S"]
@@ -19,10 +21,8 @@ Ints = NDArray[np.int64]
 Seed = int | np.random.Generator
 
 REWARDS = "rewards in [0, 1], chosen without regard to the learner's random numbers"
-PAPER = (
-    "Auer, Cesa-Bianchi, Freund, Schapire: The nonstochastic multiarmed bandit problem, SIAM "
-    "Journal on Computing 32 (2002)"
-)
+PAPER = "auer2002-nonstochastic"
+RATE = Parameter("rate", "float", ..., "multiple of the paper's gamma", 0, above=True)
 
 
 class ExponentialWeights(DrawingLearner):
@@ -63,7 +63,9 @@ class ExponentialWeights(DrawingLearner):
     "rewards are",
     assumes=REWARDS,
     told="the number of arms and the horizon",
-    cites=(f"{PAPER}, figure 1",),
+    cites=(f"{PAPER}: figure 1",),
+    options=(RATE,),
+    practice=Practice({"rate": 4.0}, "gamma is a tuned multiple of the paper's"),
 )
 class Exp3(ExponentialWeights):
     """Exp3: arm j with chance p_j = (1 - gamma) w_j / W + gamma / K; w_j *= exp(gamma x / (p_j K)).
@@ -73,9 +75,10 @@ class Exp3(ExponentialWeights):
     asks for the horizon T.
     """
 
-    def __init__(self, n_arms: int, horizon: int, rng: Seed = 0) -> None:
+    def __init__(self, n_arms: int, horizon: int, rng: Seed = 0, rate: float = 1.0) -> None:
         steps = require_horizon(horizon)
-        gamma = sqrt(n_arms * log(n_arms) / ((e - 1) * steps))
+        self.rate = float(rate)
+        gamma = self.rate * sqrt(n_arms * log(n_arms) / ((e - 1) * steps))
         super().__init__(n_arms, steps, gamma, 0.0, rng)
 
 
@@ -86,7 +89,8 @@ class Exp3(ExponentialWeights):
     "arms of hardness H, its switches plus one, whatever the rewards are",
     assumes=REWARDS,
     told="the number of arms and the horizon",
-    cites=(f"{PAPER}, section 8",),
+    cites=(f"{PAPER}: section 8",),
+    options=(RATE,),
 )
 class Exp3S(ExponentialWeights):
     """Exp3.S: Exp3 that also gives every arm the part e alpha / K of all weight at each step.
@@ -96,7 +100,8 @@ class Exp3S(ExponentialWeights):
     8.1 where the number of switches is not known; the paper asks for the horizon T.
     """
 
-    def __init__(self, n_arms: int, horizon: int, rng: Seed = 0) -> None:
+    def __init__(self, n_arms: int, horizon: int, rng: Seed = 0, rate: float = 1.0) -> None:
         steps = require_horizon(horizon)
-        gamma = sqrt(n_arms * log(n_arms * steps) / steps)
+        self.rate = float(rate)
+        gamma = self.rate * sqrt(n_arms * log(n_arms * steps) / steps)
         super().__init__(n_arms, steps, gamma, 1 / steps, rng)

@@ -11,7 +11,7 @@ from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.rivals.compiled import CompiledLearner, DrawingLearner, Steps, zeros
 
-__all__ = ["KLUCB", "UCB1", "Thompson"]
+__all__ = ["KLUCB", "UCB1", "Thompson", "UCB1Tuned"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,9 +33,10 @@ class IndexLearner(CompiledLearner):
         return int(choose(*self.inputs))
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
+        from restive._kernels.rivals_weak import learn_mean
+
         arm, paid = self.check_arm(arm), self.check_reward(reward)
-        self.memory["plays"][arm] += 1
-        self.memory["sums"][arm] += paid
+        learn_mean(self.memory["plays"], self.memory["sums"], arm, paid)
 
     def play_path(self, states: Ints, rewards: Floats) -> Ints:
         pulls = np.empty(states.shape[1], dtype=np.int64)
@@ -50,10 +51,7 @@ class IndexLearner(CompiledLearner):
     "worse arms, plus a constant; nothing is proven for Markov arms",
     assumes=ARMS,
     told="the number of arms",
-    cites=(
-        "Auer, Cesa-Bianchi, Fischer: Finite-time analysis of the multiarmed bandit problem, "
-        "Machine Learning 47 (2002), figure 1",
-    ),
+    cites=("auer2002-finite: figure 1",),
 )
 class UCB1(IndexLearner):
     """UCB1: the arm with the largest mean_j + sqrt(2 log t / n_j), t the pulls so far.
@@ -79,6 +77,36 @@ class UCB1(IndexLearner):
 
 
 @declare(
+    "ucb1-tuned",
+    "UCB1 with a bound that looks at the variance of rewards (UCB1-TUNED)",
+    guarantee="none proven; in the experiments of its authors it does better than UCB1",
+    assumes=ARMS,
+    told="the number of arms",
+    cites=("auer2002-finite: section 4",),
+)
+class UCB1Tuned(IndexLearner):
+    """UCB1-TUNED: the arm with the largest mean_j + sqrt(log t / n_j min(1/4, V_j)).
+
+    V_j is the variance of its rewards so far plus sqrt(2 log t / n_j), t the pulls so far.
+    Made for: weak regret. Parameters: none; this is how the authors of UCB1 run it.
+    """
+
+    def __init__(self, n_arms: int) -> None:
+        super().__init__(n_arms)
+        self.memory["squares"] = np.zeros(n_arms)
+
+    @staticmethod
+    def steps() -> Steps:
+        from restive._kernels import rivals_weak
+
+        return rivals_weak.choose_varied, rivals_weak.play_varied
+
+    def tell(self, arm: int, state: Hashable, reward: float) -> None:
+        super().tell(arm, state, reward)
+        self.memory["squares"][arm] += float(reward) * float(reward)
+
+
+@declare(
     "kl-ucb",
     "the arm with the largest upper confidence bound by relative entropy (KL-UCB)",
     guarantee="for i.i.d. arms expected weak regret of at most log T times the sum of gap_j / "
@@ -87,10 +115,7 @@ class UCB1(IndexLearner):
     assumes=ARMS,
     told="the number of arms",
     deviation="log log t counts from t = 3 on, where it is positive; an index is exact up to 2^-40",
-    cites=(
-        "Garivier, Cappe: The KL-UCB algorithm for bounded stochastic bandits and beyond, COLT "
-        "2011, algorithm 1",
-    ),
+    cites=("garivier2011-klucb: algorithm 1",),
     options=(Parameter("c", "float", ..., "weight of log log t; the theorem takes 3", 0),),
 )
 class KLUCB(IndexLearner):
@@ -119,10 +144,7 @@ class KLUCB(IndexLearner):
     "arms",
     assumes=ARMS,
     told="the number of arms",
-    cites=(
-        "Agrawal, Goyal: Analysis of Thompson sampling for the multi-armed bandit problem, COLT "
-        "2012, algorithms 1 and 2",
-    ),
+    cites=("agrawal2012: algorithms 1 and 2",),
 )
 class Thompson(DrawingLearner):
     """Thompson sampling: draw theta_j ~ Beta(wins_j + 1, losses_j + 1), pull the largest.

@@ -18,10 +18,7 @@ __all__ = ["Myopic", "Whittle"]
     "positively correlated, where it does not grow",
     assumes="irreducible chains, rewards in [0, 1]",
     told="the bandit",
-    cites=(
-        "Ahmad, Liu, Javidi, Zhao, Krishnamachari: Optimality of myopic sensing in multichannel "
-        "opportunistic access, IEEE Transactions on Information Theory 55 (2009)",
-    ),
+    cites=("ahmad2009",),
     yardstick=True,
     several_pulls=True,
 )
@@ -39,10 +36,7 @@ class Myopic(FollowPolicy):
     guarantee="none in general: regret against rho* may grow linearly (Theorem 1)",
     assumes="irreducible chains, rewards in [0, 1]; meant for indexable arms",
     told="the bandit",
-    cites=(
-        "Whittle: Restless bandits: activity allocation in a changing world, Journal of Applied "
-        "Probability 25A (1988)",
-    ),
+    cites=("whittle1988",),
     options=(Parameter("max_age", "int", ..., "most ages to tell apart", 1),),
     yardstick=True,
     several_pulls=True,

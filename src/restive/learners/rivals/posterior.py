@@ -12,7 +12,7 @@ from restive.learners.paper.rules import Counts, Evidence, Rule
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
 
-__all__ = ["TSDE", "PosteriorSampling"]
+__all__ = ["ColorTSDE", "PosteriorSampling"]
 
 Floats = NDArray[np.float64]
 
@@ -53,25 +53,23 @@ class PosteriorSampling(Rule):
 
 
 @declare(
-    "tsde",
+    "tsde-colors",
     "posterior sampling in growing episodes, every color by itself (TSDE)",
     guarantee="Bayesian regret against rho* of order sqrt(T) log T, for models drawn from the "
     "prior with known rewards",
     assumes=ARMS,
     told=f"{TOLD}; the papers also take the rewards as known",
-    deviation="every (state, age) has a posterior of its own instead of one for the chain that all "
-    "ages share; rewards are learned; ages are capped as in Algorithm 2; the sampled model is "
-    "solved to 1/sqrt(t); doubling is tested before a pull",
+    deviation="as tsde, but every (state, age) has a posterior of its own instead of one for the "
+    "chain that all ages share; rewards are learned; ages are capped as in Algorithm 2; the "
+    "sampled model is solved to 1/sqrt(t); doubling is tested before a pull",
     cites=(
-        "Jung, Tewari: Regret bounds for Thompson sampling in episodic restless bandit problems, "
-        "NeurIPS 2019",
-        "Jung, Abeille, Tewari: Thompson sampling in non-episodic restless bandits (2019)",
-        "Ouyang, Gagrani, Nayyar, Jain: Learning unknown Markov decision processes: a Thompson "
-        "sampling approach, NIPS 2017",
+        "jung2019-episodic",
+        "jung2019-nonepisodic",
+        "ouyang2017",
     ),
     options=(MIXING_TIMES,),
 )
-class TSDE(RestlessLearner):
+class ColorTSDE(RestlessLearner):
     """The restless learner with ``PosteriorSampling``."""
 
     @staticmethod

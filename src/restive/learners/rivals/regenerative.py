@@ -6,6 +6,7 @@ import numpy as np
 
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
+from restive.learners.forms import Practice
 from restive.learners.rivals.compiled import MarkedLearner, Steps, zeros
 from restive.learners.rivals.spectra import TIE, largest_mass, largest_reward, multiplicative_gap
 from restive.model.bandit import Bandit
@@ -25,12 +26,15 @@ __all__ = ["RegenerativeCycles", "cycle_constant"]
     "reducible symmetrizations (such as periodic ones) do not count for L, which is 1 if there are "
     "no others; after a pull not asked for the cycle begins again",
     cites=(
-        "Tekin, Liu: Online learning in opportunistic spectrum access: a restless bandit approach, "
-        "INFOCOM 2011",
-        "Tekin, Liu: Online learning of rested and restless bandits, IEEE Transactions on "
-        "Information Theory 58 (2012)",
+        "tekin2011-access",
+        "tekin2012",
     ),
     options=(Parameter("exploration", "float", ..., "L, if not as the paper has it", 0),),
+    practice=Practice(
+        {"exploration": 1.0},
+        "L is a number that was tuned, not the theorem's sufficient one, which is far larger",
+        told="the number of arms",
+    ),
 )
 class RegenerativeCycles(MarkedLearner):
     """RCA: upper confidence bounds on samples from whole cycles of an arm's chain.

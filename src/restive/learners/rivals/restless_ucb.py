@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from restive.base.checks import require_horizon
 from restive.base.errors import Fault, ProblemError
+from restive.base.options import Parameter
 from restive.learners.declaration import declare
+from restive.learners.forms import Practice
 from restive.learners.rivals.committing import Committing, best_policy
 from restive.model.bandit import Arm, Bandit
 from restive.policies.policy import Policy
@@ -47,11 +49,16 @@ def require_birth_death(bandit: Bandit) -> None:
     "probabilities are cut to [0, 1], those of moves kept at 1/T or more; written from the "
     "abstract and the authors' program",
     cites=(
-        "Wang, Huang, Lui: Restless-UCB, an efficient and low-complexity algorithm for online "
-        "restless bandits, NeurIPS 2020",
+        "wang2020",
     ),
+    options=(
+        Parameter("samples", "float", ..., "multiple of T^(2/3) samples of every state", 0,
+                  above=True),
+        Parameter("width", "float", ..., "multiple of the radius rad", 0),
+    ),
+    practice=Practice({"samples": 0.1, "width": 0.1}, "m and rad are tuned multiples"),
     refuse=require_birth_death,
-)
+)  # fmt: skip
 class RestlessUCB(Committing):
     """Restless-UCB: optimism once, after exploration.
 
@@ -62,22 +69,27 @@ class RestlessUCB(Committing):
 
     Regret: against the policy that the offline oracle finds for the true bandit; rho* with an exact
     oracle. That P(k, k+1) + P(k+1, k) <= 1 and that moves are bounded away from 0 is not checked:
-    without it the algorithm runs, its optimism is lost. Nothing is tuned; m and rad are those of
+    without it the algorithm runs, its optimism is lost. m and rad are those of
     the authors' program, since the paper's full text could not be had. Probabilities to the next
     states stay at 1/T or more so that the optimistic chain is irreducible. ``rewards``: (S_j,) mean
-    rewards of each arm.
+    rewards of each arm. ``samples`` and ``width`` multiply m and rad.
     """
 
-    def __init__(self, rewards: Sequence[Floats], horizon: int) -> None:
+    def __init__(
+        self, rewards: Sequence[Floats], horizon: int, samples: float = 1.0, width: float = 1.0
+    ) -> None:
         super().__init__([len(means) for means in rewards])
         self.rewards = [np.asarray(means, dtype=np.float64) for means in rewards]
         self.horizon = require_horizon(horizon)
-        self.target = floor(self.horizon ** (2 / 3)) + 1
-        self.radius = sqrt(log(self.horizon) / (2 * self.target))
+        self.samples, self.width = float(samples), float(width)
+        self.target = floor(self.samples * self.horizon ** (2 / 3)) + 1
+        self.radius = self.width * sqrt(log(self.horizon) / (2 * self.target))
 
     @classmethod
-    def from_problem(cls, bandit: Bandit, horizon: int) -> RestlessUCB:
-        return cls([arm.rewards for arm in bandit.arms], horizon)
+    def from_problem(
+        cls, bandit: Bandit, horizon: int, samples: float = 1.0, width: float = 1.0
+    ) -> RestlessUCB:
+        return cls([arm.rewards for arm in bandit.arms], horizon, samples, width)
 
     def exploring(self) -> tuple[int, int, int] | None:
         left = self.moves.sum(axis=2)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
+from restive.learners.forms import Practice
 from restive.learners.rivals.compiled import CompiledLearner, MarkedLearner, Steps, zeros
 from restive.learners.rivals.spectra import additive_gap, gain_gap, largest_mass, largest_reward
 from restive.model.bandit import Bandit
@@ -34,6 +35,7 @@ WRITTEN = (
     "written from the published description; not reversible: eigenvalue gap of (P + P~)/2; arms as "
     "good as the best do not count for the gap; pulls not asked for are "
 )
+TUNED = "tuned, not the theorem's, with which exploration lasts beyond most horizons"
 
 
 def _constant(name: str, text: str) -> Parameter:
@@ -94,11 +96,9 @@ class EpochLearner(CompiledLearner):
     assumes=REVERSIBLE,
     told=f"{BOUNDS}, or nothing (option knowledge)",
     deviation=f"{WRITTEN}no samples",
-    cites=(
-        "Liu, Liu, Zhao: Learning in a changing world: restless multiarmed bandit with unknown "
-        "dynamics, IEEE Transactions on Information Theory 59 (2013), arXiv 1011.4969",
-    ),
+    cites=("liu2013",),
     options=(_constant("rate", "D"), KNOWLEDGE),
+    practice=Practice({"rate": 10.0}, f"D is {TUNED}", told="the number of arms"),
 )
 class DeterministicSequencing(EpochLearner):
     """DSEE: as EpochLearner; exploits the arm with the largest mean of its explored samples.
@@ -137,11 +137,11 @@ class DeterministicSequencing(EpochLearner):
     assumes=REVERSIBLE,
     told=f"{BOUNDS}, or nothing (option knowledge)",
     deviation=f"{WRITTEN}samples; index and mean are a best guess",
-    cites=(
-        "Liu, Liu, Zhao: Logarithmic weak regret of non-Bayesian restless multi-armed bandit, "
-        "ICASSP 2011",
-    ),
+    cites=("liu2011",),
     options=(_constant("rate", "D"), _constant("exploration", "L"), KNOWLEDGE),
+    practice=Practice(
+        {"rate": 30.0, "exploration": 0.1}, f"D and L are {TUNED}", told="the number of arms"
+    ),
 )
 class EpochUCB(EpochLearner):
     """RUCB: as DSEE, but exploits the arm with the largest mean_j + sqrt(L log t / n_j).
@@ -181,15 +181,17 @@ class EpochUCB(EpochLearner):
     assumes=REVERSIBLE,
     told=BOUNDS,
     deviation=f"{WRITTEN}no samples; L, I and which of several arms comes first are doubtful",
-    cites=(
-        "Gafni, Cohen: Learning in restless multiarmed bandits via adaptive arm sequencing rules, "
-        "IEEE Transactions on Automatic Control 66 (2021), arXiv 1906.08120",
-    ),
+    cites=("gafni2021",),
     options=(
         _constant("exploration", "L"),
         _constant("gap", "bound below the gap of the best two arms"),
         _constant("epsilon", "eps"),
         _constant("floor", "2/I"),
+    ),
+    practice=Practice(
+        {"exploration": 0.0003, "gap": 0.05, "epsilon": 0.00125, "floor": 10.0},
+        f"L, gap, eps and 2/I are {TUNED}",
+        told="the number of arms",
     ),
 )
 class AdaptiveSequencing(MarkedLearner):

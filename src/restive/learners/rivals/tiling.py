@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from restive.base.checks import require_horizon
 from restive.base.errors import Fault, ProblemError
+from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.rivals.committing import Committing
 from restive.learners.storage import Snapshot
@@ -87,12 +88,15 @@ def channels_of(bandit: Bandit) -> Channels:
     told="the horizon and the rewards",
     deviation=f"zones are told on a grid of {GRID} x {GRID} points and waits are at most "
     f"{LONGEST_WAIT} or for ever; the rectangle is looked at when samples have grown by a tenth; "
-    "constants are guessed, the papers' text was not at hand",
+    "constants are guessed, the papers' text was not at hand: half-widths sqrt(log T / (6 N)) and "
+    "frontier zones of half-width (log T / T)^(1/3)",
     cites=(
-        "Filippi, Cappe, Garivier: Optimally sensing a single channel without prior information: "
-        "the tiling algorithm and regret bounds, IEEE Journal of Selected Topics in Signal "
-        "Processing 5 (2011)",
-        "Filippi, Cappe, Garivier: Regret bounds for opportunistic channel access (2009)",
+        "filippi2011",
+        "filippi2009",
+    ),
+    options=(
+        Parameter("width", "float", ..., "multiple of the rectangle's half-widths", 0, above=True),
+        Parameter("frontier", "float", ..., "multiple of the frontier zones' half-width", 0),
     ),
     refuse=channels_of,
 )
@@ -111,32 +115,39 @@ class Tiling(Committing):
 
     Written from the papers' abstracts and what is generally known of them. Guessed: half-widths
     sqrt(log(T) / (6 N_s)), N_s transitions seen from s, and frontier zones of half-width
-    (log(T) / T)^(1/3): the pair that gives the uniform bound.
+    (log(T) / T)^(1/3): the pair that gives the uniform bound. ``width`` and ``frontier`` multiply
+    the two.
     """
 
-    def __init__(self, known: Channels, horizon: int) -> None:
+    def __init__(
+        self, known: Channels, horizon: int, width: float = 1.0, frontier: float = 1.0
+    ) -> None:
         super().__init__(known.sizes)
         self.known = known
         self.horizon = require_horizon(horizon)
-        self.frontier = (log(self.horizon) / self.horizon) ** (1 / 3)
+        self.width, self.frontier = float(width), float(frontier)
+        self.least = self.frontier * (log(self.horizon) / self.horizon) ** (1 / 3)
         self._look_at = 2  # pulls of the channel at which the rectangle is looked at
         self._decided = False
 
     @classmethod
-    def from_problem(cls, bandit: Bandit, horizon: int) -> Tiling:
-        return cls(channels_of(bandit), horizon)
+    def from_problem(
+        cls, bandit: Bandit, horizon: int, width: float = 1.0, frontier: float = 1.0
+    ) -> Tiling:
+        return cls(channels_of(bandit), horizon, width, frontier)
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Tiling:
         sizes, (first, second) = tuple(settings["sizes"]), settings["rewards"]
         known = Channels(sizes, settings["channel"], (first, second), settings["rest"])
-        return cls(known, settings["horizon"])
+        return cls(known, settings["horizon"], settings["width"], settings["frontier"])
 
     @property
     def settings(self) -> dict[str, Any]:
         known = self.known
         return {"sizes": list(known.sizes), "channel": known.channel, "rest": known.rest,
-                "rewards": list(known.rewards), "horizon": self.horizon}  # fmt: skip
+                "rewards": list(known.rewards), "horizon": self.horizon, "width": self.width,
+                "frontier": self.frontier}  # fmt: skip
 
     def exploring(self) -> tuple[int, int, int] | None:
         if self._decided:
@@ -158,8 +169,8 @@ class Tiling(Committing):
         left = self.moves[self.known.channel, :2, :2].sum(axis=1)
         if left.min() == 0:
             return False
-        width = [sqrt(log(self.horizon) / (6 * count)) for count in left.tolist()]
-        if max(width) <= self.frontier:
+        width = [self.width * sqrt(log(self.horizon) / (6 * count)) for count in left.tolist()]
+        if max(width) <= self.least:
             return True
         alpha, beta = self._estimates()
         if self.known.rest is None:
@@ -237,6 +248,6 @@ def best_waits(
     gains = np.where(length > 0, total / np.where(length > 0, length, 1.0), rest)
     flat = gains.reshape(-1, len(alpha))
     best = flat.argmax(axis=0)
-    found = np.stack(np.unravel_index(best, gains.shape[:2]), axis=1) + 1
-    found[flat.max(axis=0) <= rest] = NEVER_AGAIN
-    return np.asarray(found)
+    waits = np.stack(np.unravel_index(best, gains.shape[:2]), axis=1) + 1
+    waits[flat.max(axis=0) <= rest] = NEVER_AGAIN
+    return np.asarray(waits)

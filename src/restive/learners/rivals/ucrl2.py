@@ -15,10 +15,12 @@ from restive.base.errors import TooLargeError
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.episodes import EpisodicLearner
+from restive.learners.forms import Practice
 from restive.learners.paper.inputs import MIXING_TIMES, Inputs
 from restive.learners.paper.restless import ARMS, TOLD
-from restive.learners.paper.rules import Counts, Optimism
+from restive.learners.paper.rules import Counts
 from restive.learners.replanning import ValuePlanner
+from restive.learners.rivals.narrow import NARROW, TUNED, WIDTH, NarrowOptimism
 from restive.mdp.representation import Representation
 from restive.mdp.structured import StructuredMDP
 from restive.model.bandit import Bandit
@@ -39,14 +41,13 @@ Ints = NDArray[np.int64]
     told=TOLD,
     deviation="it is told which information states a pull can lead to, so that B is the largest "
     "state space of an arm, which only helps it; radii are widened by eps for capped ages",
-    cites=(
-        "Jaksch, Ortner, Auer: Near-optimal regret bounds for reinforcement learning, Journal of "
-        "Machine Learning Research 11 (2010)",
-    ),
+    cites=("jaksch2010",),
     options=(
         MIXING_TIMES,
         Parameter("max_pairs", "int", ..., "most pairs of information state and arm", 1),
+        WIDTH,
     ),
+    practice=Practice({"width": TUNED}, f"{NARROW}, that of colored-ucrl2-tuned"),
 )
 class UCRL2(EpisodicLearner):
     """UCRL2 on the representation of Algorithm 2: every (information state, arm) learned by itself.
@@ -61,13 +62,14 @@ class UCRL2(EpisodicLearner):
     structure: StructuredMDP
 
     def __init__(
-        self, inputs: Inputs, rng: int | np.random.Generator = 0, max_pairs: int = 20_000
-    ) -> None:
+        self, inputs: Inputs, rng: int | np.random.Generator = 0, max_pairs: int = 20_000,
+        width: float = 1.0,
+    ) -> None:  # fmt: skip
         super().__init__(inputs.n_arms, inputs.sizes, rng)
         told = inputs.horizon, inputs.mixing_times, inputs.sizes, inputs.periods
         require(None not in told, "inputs", inputs, "Give horizon, mixing_times, sizes, periods.")
         assert inputs.sizes is not None
-        self.inputs, self.max_pairs = inputs, max_pairs
+        self.inputs, self.max_pairs, self.width = inputs, max_pairs, float(width)
         only = inputs.round(1)
         self.rep = Representation(inputs.sizes, only.caps, inputs.lassos(inputs.sizes))
         pairs = self.rep.n_states * self.n_arms
@@ -78,7 +80,7 @@ class UCRL2(EpisodicLearner):
                 "times, or raise max_pairs"
             )
         self.structure, self.supports, self._states = pair_structure(self.rep)
-        self.rule = Optimism(only.delta, only.epsilon)
+        self.rule = NarrowOptimism(only.delta, only.epsilon, width=self.width)
         self.counts = Counts.none(self.structure)
         self.planner = ValuePlanner(partial(PairPolicy, state=self._state))
 
@@ -86,17 +88,20 @@ class UCRL2(EpisodicLearner):
     def from_problem(
         cls, bandit: Bandit, horizon: int, delta: float = 0.05, rng: int | np.random.Generator = 0,
         mixing_times: int | Sequence[int] | None = None, max_pairs: int = 20_000,
+        width: float = 1.0,
     ) -> UCRL2:  # fmt: skip
-        return cls(Inputs.of(bandit, horizon, delta, mixing_times=mixing_times), rng, max_pairs)
+        inputs = Inputs.of(bandit, horizon, delta, mixing_times=mixing_times)
+        return cls(inputs, rng, max_pairs, width)
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> UCRL2:
-        inputs = {key: value for key, value in settings.items() if key != "max_pairs"}
-        return cls(Inputs.from_dict(inputs), max_pairs=settings["max_pairs"])
+        inputs = dict(settings)
+        own = {key: inputs.pop(key) for key in ("max_pairs", "width")}
+        return cls(Inputs.from_dict(inputs), **own)
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {**self.inputs.to_dict(), "max_pairs": self.max_pairs}
+        return {**self.inputs.to_dict(), "max_pairs": self.max_pairs, "width": self.width}
 
     def _state(self, sight: Sight) -> int:
         """Number of the information state.

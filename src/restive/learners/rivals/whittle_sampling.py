@@ -2,56 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.base.checks import require
-from restive.base.errors import ProblemError
-from restive.learners.contract import require_arms
 from restive.learners.declaration import declare
+from restive.learners.forms import Practice
 from restive.learners.index_planning import IndexPlanner
-from restive.learners.paper.rules import Evidence, Rule
-from restive.learners.records import arrays_of, record_from
-from restive.learners.storage import Snapshot
-from restive.learners.tied.belief import Belief
-from restive.learners.tied.gap_learner import GapLearner
-from restive.learners.tied.gaps import Gaps
-from restive.learners.tied.posterior import ChainPosterior
-from restive.model.validation import check_pulls
+from restive.learners.rivals.chain_draws import PRIOR, ChainDraw, SizedLearner
 
-__all__ = ["IndexDraw", "WhittleSampling"]
+__all__ = ["WhittleSampling"]
 
 Floats = NDArray[np.float64]
-
-AGGREGATION = 0.02  # L1 distance at which ages are told apart no longer
-PRIOR = 1.0  # Dirichlet and Beta weight of each outcome: uniform laws
-
-
-class IndexDraw(Rule):
-    """A draw of every arm from its posterior, in TSDE's episodes: each at most one step longer."""
-
-    def __init__(self, sizes: Sequence[int]) -> None:
-        chains = tuple(np.full((size, size), 1.0 / size) for size in sizes)
-        self.belief = Belief(chains, chains, tuple(np.full(size, 0.5) for size in sizes))
-
-    def parameters(self, evidence: Evidence, rng: np.random.Generator) -> Belief:
-        seen: Gaps = evidence.counts
-        chains, means = [], []
-        for arm, last in enumerate(self.belief.drawn):
-            size = len(last)
-            posterior = ChainPosterior(mass=PRIOR * size)
-            counts = np.ascontiguousarray(seen.gaps[arm, :size, :, :size])
-            chains.append(posterior.draw(last, counts, rng))
-            count, paid, _ = seen.paid[arm, :size].T
-            means.append(rng.beta(PRIOR + paid, PRIOR + np.maximum(0.0, count - paid)))
-        self.belief = Belief(tuple(chains), tuple(chains), tuple(means))
-        return self.belief
-
-    def longest(self, evidence: Evidence, previous: int) -> int:
-        return previous + 1
 
 
 @declare(
@@ -65,45 +28,34 @@ class IndexDraw(Rule):
     "states are imputed in the posterior; rewards are learned; an episode ends when the pulls of "
     "an arm have doubled, not those in a state",
     cites=(
-        "Akbarzadeh, Mahajan: On learning Whittle index policy for restless bandits with scalable "
-        "regret (2022)",
-        "Jung, Tewari: Regret bounds for Thompson sampling in episodic restless bandit problems, "
-        "NeurIPS 2019",
+        "akbarzadeh2022",
+        "jung2019-episodic",
     ),
+    options=(PRIOR,),
+    practice=Practice({"prior": 0.35}, "the prior weight of an outcome is tuned, not 1"),
     several_pulls=True,
 )
-class WhittleSampling(GapLearner):
+class WhittleSampling(SizedLearner):
     """RB-TSDE: each arm's chain and rewards are drawn, and the largest Whittle indices pulled.
 
     Rows have Dirichlet(1, ..., 1) priors, mean rewards Beta(1, 1) ones that a reward x in [0, 1]
-    moves by (x, 1 - x); nothing is tuned.
+    moves by (x, 1 - x).
     """
 
-    rule: IndexDraw
+    rule: ChainDraw
 
     def __init__(
-        self, sizes: Sequence[int], pulls: int = 1, rng: int | np.random.Generator = 0
-    ) -> None:
-        self.sizes = tuple(int(size) for size in sizes)
-        require_arms(len(self.sizes))
-        require(min(self.sizes) >= 1, "sizes", self.sizes, "An arm has at least one state.")
-        if faults := check_pulls(pulls, len(self.sizes)):
-            raise ProblemError(faults)
-        super().__init__(len(self.sizes), self.sizes, rng, pulls)
-        self.most_pulls = self.n_arms
-        self.rule = IndexDraw(self.sizes)
-        self.planner = IndexPlanner(AGGREGATION, lambda evidence: 8 * evidence.t)
+        self, sizes: Sequence[int], pulls: int = 1, rng: int | np.random.Generator = 0,
+        prior: float = 1.0,
+    ) -> None:  # fmt: skip
+        super().__init__(sizes, rng, pulls)
+        self.prior, self.most_pulls = float(prior), self.n_arms
+        self.rule = ChainDraw(self.sizes, self.prior)
+        error = self.rule.settings.aggregation
+        self.planner = IndexPlanner(error, lambda evidence: 8 * evidence.t)
 
     def preferences(self) -> Floats:
         if not self.sight.complete:
             return super().preferences()
         wishes: Floats = self.policy.preferences(self.sight)
         return wishes
-
-    def snapshot(self) -> Snapshot:
-        state, arrays = super().snapshot()
-        return state, {**arrays, **arrays_of(self.rule.belief)}
-
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        super().restore(state, arrays)
-        self.rule.belief = record_from(Belief, arrays)

@@ -1,0 +1,94 @@
+"""What rivals share that draw whole chains: one posterior an arm, whose ages are its powers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.base.checks import require
+from restive.base.errors import ProblemError
+from restive.base.options import Parameter
+from restive.learners.contract import require_arms
+from restive.learners.index_planning import ChoosingPlanner, IndexPlanner
+from restive.learners.paper.rules import Evidence
+from restive.learners.records import arrays_of, record_from
+from restive.learners.replanning import ValuePlanner
+from restive.learners.storage import Snapshot
+from restive.learners.tied.belief import Belief, PosteriorDraw, TiedSettings
+from restive.learners.tied.gap_learner import GapLearner
+from restive.learners.tied.gaps import Gaps
+from restive.learners.tied.plan_size import sweeps_allowed
+from restive.learners.tied.posterior import ChainPosterior
+from restive.model.validation import check_pulls
+from restive.policies.greedy import GreedyPolicy
+
+__all__ = ["PRIOR", "ChainDraw", "SizedLearner", "planner_for"]
+
+Floats = NDArray[np.float64]
+
+PRIOR = Parameter("prior", "float", ..., "Dirichlet and Beta weight of each outcome", 0, above=True)
+
+
+class ChainDraw(PosteriorDraw):
+    """A draw of every arm from its posterior, in TSDE's episodes: each at most one step longer.
+
+    Rows have Dirichlet(prior, ..., prior) priors, mean rewards Beta(prior, prior) ones that a
+    reward x in [0, 1] moves by (x, 1 - x).
+    """
+
+    def __init__(self, sizes: Sequence[int], prior: float = 1.0) -> None:
+        super().__init__(len(sizes), TiedSettings())
+        self.prior = prior
+        chains = tuple(np.full((size, size), 1.0 / size) for size in sizes)
+        self.belief = Belief(chains, chains, tuple(np.full(size, 0.5) for size in sizes))
+
+    def parameters(self, evidence: Evidence, rng: np.random.Generator) -> Belief:
+        seen: Gaps = evidence.counts
+        chains, means = [], []
+        for arm, last in enumerate(self.belief.drawn):
+            size = len(last)
+            posterior = ChainPosterior(mass=self.prior * size)
+            counts = np.ascontiguousarray(seen.gaps[arm, :size, :, :size])
+            chains.append(posterior.draw(last, counts, rng))
+            count, paid, _ = seen.paid[arm, :size].T
+            lost = np.maximum(0.0, count - paid)
+            means.append(rng.beta(self.prior + paid, self.prior + lost))
+        self.belief = Belief(tuple(chains), tuple(chains), tuple(means))
+        return self.belief
+
+    def longest(self, evidence: Evidence, previous: int) -> int:
+        return previous + 1
+
+
+class SizedLearner(GapLearner):
+    """Base: a learner that is told the sizes of the arms and believes in one chain for each."""
+
+    rule: PosteriorDraw
+
+    def __init__(
+        self, sizes: Sequence[int], rng: int | np.random.Generator = 0, pulls: int = 1
+    ) -> None:
+        self.sizes = tuple(int(size) for size in sizes)
+        require_arms(len(self.sizes))
+        require(min(self.sizes) >= 1, "sizes", self.sizes, "An arm has at least one state.")
+        if faults := check_pulls(pulls, len(self.sizes)):
+            raise ProblemError(faults)
+        super().__init__(len(self.sizes), self.sizes, rng, pulls)
+
+    def snapshot(self) -> Snapshot:
+        state, arrays = super().snapshot()
+        return state, {**arrays, **arrays_of(self.rule.belief)}
+
+    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().restore(state, arrays)
+        self.rule.belief = record_from(Belief, arrays)
+
+
+def planner_for(rule: PosteriorDraw) -> ChoosingPlanner:
+    """Plans for one chain an arm: exact ones up to a size, else by Whittle's index."""
+    exact = ValuePlanner(GreedyPolicy, rule.lay_out, sweeps_allowed, False)
+    index = IndexPlanner(rule.settings.aggregation, rule.oldest)
+    return ChoosingPlanner(exact, index, rule.small)
