@@ -12,16 +12,16 @@ from scipy.stats import binom
 from restive._kernels import sets
 from restive.learners import Learner, check_learner, load_learner, make_learner
 from restive.learners.storage import pack
-from restive.learners.tied.optimism import (
-    TiedOptimism,
+from restive.learners.tied.optimism import TiedOptimism
+from restive.learners.tied.sets import (
     TiedSets,
-    _join_loop,
-    _largest,
-    _reward_intervals,
     azuma_radius,
     direct_sets,
     empirical_rows,
+    join_loop,
+    largest_means,
     mixture_excess,
+    reward_intervals,
     splits,
 )
 from restive.planning import plan
@@ -143,7 +143,7 @@ def test_rows_that_differ_stay_near_their_mean(size):
 
 
 @pytest.mark.parametrize("kind", ["coin", "beta", "constant"])
-def test_reward_intervals_hold_at_all_times_at_once(kind):
+def testreward_intervals_hold_at_all_times_at_once(kind):
     rng, runs, steps = np.random.default_rng(10), 500, 200
     drawn = {
         "coin": (rng.random((runs, steps)) < 0.3).astype(float),
@@ -152,7 +152,7 @@ def test_reward_intervals_hold_at_all_times_at_once(kind):
     }[kind]
     sums, squares = drawn.cumsum(axis=1).ravel(), (drawn**2).cumsum(axis=1).ravel()
     totals = np.tile(np.arange(1.0, steps + 1), runs)
-    low, high = _reward_intervals(totals, sums, squares, 0.2).T.reshape(2, runs, steps)
+    low, high = reward_intervals(totals, sums, squares, 0.2).T.reshape(2, runs, steps)
     failed = ((low > 0.3 + 1e-12) | (high < 0.3 - 1e-12)).any(axis=1).sum()
     assert failed <= binom.isf(RARE, runs, 0.2)
     assert (high - low)[:, -1].max() < 0.35
@@ -275,7 +275,7 @@ def test_the_loop_holds_every_age_it_stands_for():
         epsilon = max(np.abs(one - other).sum(axis=1).max() for one in later for other in later[:2])
         epsilon = max(epsilon, np.abs(later[0] - later[-1]).sum(axis=1).max()) * 2
         before = radii.copy()
-        _join_loop(centers, radii, tail, epsilon)
+        join_loop(centers, radii, tail, epsilon)
         for rows in later:
             assert (np.abs(centers[tail] - rows).sum(axis=-1) <= radii[tail] + 1e-12).all()
         assert (radii[tail] <= np.minimum(2, before[tail] + epsilon)).all()
@@ -296,7 +296,7 @@ def test_the_largest_mean_reward_is_that_of_a_linear_program():
             A_ub=rows, b_ub=np.concatenate([center, -center, [radius]]),
             A_eq=[np.append(np.ones(size), np.zeros(size))], b_eq=[1.0],
         )  # fmt: skip
-        best = _largest(center[None, None], np.array([[radius]]), reward)[0, 0]
+        best = largest_means(center[None, None], np.array([[radius]]), reward)[0, 0]
         assert best == pytest.approx(-found.fun, abs=1e-8)
 
 

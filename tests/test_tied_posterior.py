@@ -11,6 +11,7 @@ from scipy.stats import beta, chisquare, kstest
 from scipy.stats import t as student
 
 from restive._kernels import tied
+from restive.learners.tied.gaps import LONGEST_GAP, PLACES, place_of
 from restive.learners.tied.posterior import (
     ChainPosterior,
     RewardPosterior,
@@ -109,6 +110,60 @@ def test_imputing_loses_no_move_and_keeps_the_ends(seed):
     net = counts.sum(axis=(1, 2)) - counts.sum(axis=(0, 1))  # each gap leaves s and ends in e
     assert (moves.sum(axis=1) - moves.sum(axis=0) == net).all()
     assert (moves >= 0).all()
+
+
+def test_long_gaps_have_places_an_eighth_of_an_octave_apart():
+    """Every gap at the nearest place, in compiled code and in Python; halves add up to it."""
+    gaps = [*range(1, 3_000), *range(3_000, LONGEST_GAP, 4_999), LONGEST_GAP]
+    for gap in gaps:
+        place = place_of(gap)
+        assert place == tied.place_of(gap)
+        assert abs(int(PLACES[place]) - gap) == np.abs(PLACES - gap).min() <= gap / 16
+    assert place_of(3 * LONGEST_GAP) >= len(PLACES) - 1
+    for place in range(1, len(PLACES)):
+        assert sum(PLACES[half] for half in tied.halves(place)) == PLACES[place]
+
+
+def test_powers_at_long_gaps_are_those_of_numpy():
+    chain = np.array([[0.9993, 0.0007, 0], [0.0002, 0.9997, 0.0001], [0.0004, 0.0006, 0.999]])
+    powers = np.empty((len(PLACES), 3, 3))
+    tied.fill_gap_powers(chain, powers)
+    for place in (0, 1, 254, 255, 256, 263, 264, 271, 272, 300, len(PLACES) - 1):
+        expected = np.linalg.matrix_power(chain, int(PLACES[place]))
+        np.testing.assert_allclose(powers[place], expected, rtol=1e-9)
+
+
+def test_imputing_long_gaps_loses_no_move_and_keeps_the_ends():
+    rng = np.random.default_rng(7)
+    counts = np.zeros((2, len(PLACES), 2), dtype=np.int64)
+    counts[:, rng.choice(len(PLACES), 40)] = rng.integers(0, 5, (2, 40, 2))
+    chain = np.array([[0.99, 0.01], [0.02, 0.98]])
+    powers, work = np.empty((len(PLACES), 2, 2)), np.empty_like(counts)
+    tied.fill_gap_powers(chain, powers)
+    tied.impute(counts, powers, work, rng)
+    assert work[:, 0].sum() == (counts.sum(axis=(0, 2)) * PLACES).sum()
+    net = counts.sum(axis=(1, 2)) - counts.sum(axis=(0, 1))
+    assert (work[:, 0].sum(axis=1) - work[:, 0].sum(axis=0) == net).all()
+
+
+def test_a_chain_seen_at_long_gaps_is_found():
+    """It moves once in 2,500 steps; counted as if 256 steps old, gaps would say once in 300.
+
+    Two looks at the next step tell it from its mirror image.
+    """
+    chain, rng = np.array([[0.9996, 0.0004], [0.0004, 0.9996]]), np.random.default_rng(3)
+    counts = np.zeros((2, len(PLACES), 2), dtype=np.int64)
+    counts[0, 0, 0] = counts[1, 0, 1] = 1
+    for gap in (700, 1_500, 3_000):
+        place = place_of(gap)
+        for state in (0, 1):
+            moved = rng.binomial(400, np.linalg.matrix_power(chain, gap)[state, 1 - state])
+            counts[state, place] = [400 - moved, moved] if state == 0 else [moved, 400 - moved]
+    drawn, draws = np.array([[0.998, 0.002], [0.002, 0.998]]), []
+    for _ in range(400):
+        drawn = ChainPosterior().draw(drawn, counts, rng)
+        draws.append(1 - np.trace(drawn) / 2)
+    assert 0.0003 < np.median(draws[100:]) < 0.0005
 
 
 def test_a_matrix_that_cannot_explain_the_data_still_imputes_all_of_it():

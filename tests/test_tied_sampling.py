@@ -9,11 +9,11 @@ from restive._kernels import tied
 from restive.base.errors import ProblemError
 from restive.learners import Learner, check_learner, load_learner, make_learner
 from restive.learners.storage import pack
-from restive.learners.tied.belief import DOUBLINGS, _resized
-from restive.learners.tied.gaps import LONGEST_GAP
+from restive.learners.tied.belief import DOUBLINGS, _best_rows, _resized
+from restive.learners.tied.gaps import PLACES, place_of
 from restive.learners.tied.plan_size import CAPS
 from restive.learners.tied.posterior import ChainPosterior
-from restive.learners.tied.sampling import TiedSampling, TiedSettings
+from restive.learners.tied.sampling import HopeSettings, TiedSampling, TiedSettings
 from restive.model.bandit import Arm, Bandit
 from restive.planning import plan
 from restive.problems import (
@@ -28,6 +28,9 @@ from restive.problems import (
 from restive.simulation import BanditWorld, play
 
 RING2, RING3 = np.roll(np.eye(2), 1, axis=1), np.roll(np.eye(3), 1, axis=1)
+
+
+HOPEFUL = TiedSettings(hope=HopeSettings())
 
 
 def sticky(leave, rewards=(0, 1), **options):
@@ -141,13 +144,13 @@ def test_states_may_be_any_labels_and_are_numbered_as_they_come():
 
 
 def test_counts_are_those_of_true_ages():
-    """One row per state last seen and gap; gaps beyond the longest count as the longest."""
+    """One row per state last seen and gap; long gaps at the nearest that has a place."""
     learner = TiedSampling(2, 0)
     seen = [(0, "x"), (1, "u"), (0, "y"), (1, "u"), (1, "u"), (0, "x"), *[(1, "u")] * 300, (0, "y")]
     for arm, state in seen:
         learner.tell(arm, state, 0.25)
-    expected = np.zeros((2, 2, LONGEST_GAP, 2), dtype=np.int64)
-    expected[0, 0, 1, 1] = expected[0, 1, 2, 0] = expected[0, 0, LONGEST_GAP - 1, 1] = 1
+    expected = np.zeros((2, 2, len(PLACES), 2), dtype=np.int64)
+    expected[0, 0, 1, 1] = expected[0, 1, 2, 0] = expected[0, 0, place_of(301), 1] = 1
     expected[1, 0, 1, 0] = 2  # at steps 2 and 4, and again from 5 to 7
     expected[1, 0, 0, 0] = 300
     assert (learner.counts.gaps == expected).all()
@@ -233,13 +236,17 @@ def test_arms_that_hardly_ever_move_cost_little():
         assert run.total_reward / 5000 > 0.68
 
 
-def test_an_arm_that_shows_one_state_for_long_is_tried_again():
-    """It pays less than the other until it moves, after 100 steps on average."""
+@pytest.mark.parametrize(("hope", "left_aside"), [(False, 1), (True, 0)])
+def test_an_arm_that_shows_one_state_for_long_is_tried_again(hope, left_aside):
+    """It pays less than the other until it moves, after 100 steps on average.
+
+    Without hope a run in sixty leaves it aside after one short visit to its good state.
+    """
     bandit, _ = BANDITS["looks constant"]
-    pulls = [play(TiedSampling(2, seed), BanditWorld(bandit, [seed, 9]), 5000).pulls[0]
+    pulls = [play(TiedSampling.from_problem(2, rng=seed, hope=hope),
+                  BanditWorld(bandit, [seed, 9]), 5000).pulls[0]
              for seed in range(5)]  # fmt: skip
-    assert min(pulls) > 300
-    assert sorted(pulls)[1] > 1000
+    assert sorted(pulls)[left_aside] > 1000
 
 
 @pytest.mark.parametrize("truth", [0.15, 0.85])
@@ -302,3 +309,74 @@ def test_an_arm_that_never_moved_is_looked_at_again():
     assert len(rests[10.0]) > 20
     assert rests[10.0].max() <= 10
     assert rests[1e9].max() > 10
+
+
+def test_an_arm_thought_to_stand_still_is_looked_at_again_ever_more_rarely():
+    """A channel that is bad for its first 3,000 steps and good from then on, beside a steady arm.
+
+    An operator has pulled it so often that its state seems to be all there is.
+    """
+    states = np.zeros((2, 8_000), dtype=np.int64)
+    states[0, 3_000:] = 1
+    rewards = np.where(states == 1, 0.9, 0.1)
+    rewards[1] = 0.5
+    learner = TiedSampling(2, 0, HOPEFUL)
+    for step in range(200):
+        arm = int(step == 1 or step >= 150)
+        learner.tell(arm, 0, float(rewards[arm, step]))
+    assert len(learner.chains[0]) == 1
+    pulls = learner.play_path(states[:, 200:], rewards[:, 200:])
+    assert 0 < (pulls[:2_800] == 0).sum() < 40
+    assert (pulls[4_000:] == 0).mean() > 0.9
+
+
+def test_a_good_state_that_was_hardly_seen_is_not_given_up():
+    """Seen once, for a step, it may have been bad luck: it lasts 25 steps on average."""
+    bandit = Bandit([Arm([[0.99, 0.01], [0.04, 0.96]], [0.05, 1.0], initial=0), coin(0.3)])
+    record = BanditWorld(bandit, 5).record(6_000)
+    shares = {}
+    for settings in (TiedSettings(), HOPEFUL):
+        runs = []
+        for seed in range(4):
+            learner = TiedSampling(2, seed, settings)
+            for arm, state in [(0, 0), (1, 0), *[(0, 0)] * 60, (0, 1), (0, 0), *[(1, 0)] * 20]:
+                learner.tell(arm, state, (0.05, 1.0)[state] if arm == 0 else 0.3)
+            learner.play_path(record.states, record.rewards)
+            runs.append(learner.counts.paid[0, 1, 0])
+        shares[settings] = runs
+    assert min(shares[HOPEFUL]) > 300
+    assert min(shares[TiedSettings()]) < 300  # what is mended here
+
+
+def test_hope_keeps_the_contract_and_is_an_option_like_any_other(tmp_path):
+    check_learner(lambda: TiedSampling(2, 0, HOPEFUL), (2, 3), steps=120)
+    record = BanditWorld(example3(0.1), 2).record(600)
+    fast, slow, half = (make_learner("tied-sampling", 2, hope=True, rng=1) for _ in range(3))
+    assert fast.options == HOPEFUL
+    pulls = fast.play_path(record.states, record.rewards)
+    assert pulls.tolist() == Learner.play_path(slow, record.states, record.rewards).tolist()
+    half.play_path(record.states[:, :300], record.rewards[:, :300])
+    half.save(tmp_path / "half.zip")
+    loaded = load_learner(tmp_path / "half.zip")
+    loaded.play_path(record.states[:, 300:], record.rewards[:, 300:])
+    assert pack(*fast.snapshot()) == pack(*slow.snapshot()) == pack(*loaded.snapshot())
+
+
+def test_the_best_row_of_each_state_is_that_of_the_draw_in_which_it_is_worth_most():
+    stays, leaves = np.array([[0.9, 0.1], [0.1, 0.9]]), np.array([[0.7, 0.3], [0.6, 0.4]])
+    rows = _best_rows([stays, leaves, np.full((2, 2), 0.5)], np.array([0.1, 0.8]))
+    worth = [sum(0.98**n * np.linalg.matrix_power(c, n) @ [0.1, 0.8] for n in range(2_000))
+             for c in (stays, leaves, np.full((2, 2), 0.5))]  # fmt: skip
+    best = np.argmax(worth, axis=0)
+    assert rows.tolist() == [[stays, leaves, np.full((2, 2), 0.5)][b][s].tolist()
+                             for s, b in enumerate(best)]  # fmt: skip
+
+
+def test_hope_is_kept_out_of_the_watch_for_changes():
+    """Evidence of a change is against what is believed, not against what is hoped for."""
+    learner = TiedSampling(2, 0, HOPEFUL)
+    for arm, state in [(0, 0), (1, 0), *[(0, 0)] * 60, (0, 1), (0, 0), *[(1, 0)] * 5]:
+        learner.tell(arm, state, float(state))
+    sober = learner.rule.sober(learner.counts)[0]
+    assert sober[0].tolist() == learner.chains[0][0].tolist()  # well known
+    assert sober[1].tolist() == learner.rule.belief.drawn[0][1].tolist()

@@ -1,10 +1,39 @@
-"""One chain seen at gaps: its posterior from counts N(s, n, s'), and the counting itself."""
+"""One chain seen at gaps: its posterior from counts N(s, n, s'), and the counting itself.
+
+Counts have a place for each gap of up to DENSE steps, then for eight gaps an octave, so that an arm
+that moves once in thousands of steps is told from one that moves once in hundreds. A gap beyond
+DENSE is cut in halves that have places too, and a power is the square of that of the half.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from restive._kernels import njit
+
+DENSE, OCTAVE = 256, 8
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def place_of(gap):
+    """Where a gap is counted: that of the nearest gap that has a place."""
+    if gap <= DENSE:
+        return gap - 1
+    octaves, width = 0, DENSE // OCTAVE
+    while gap > OCTAVE * width * 2:
+        octaves, width = octaves + 1, width * 2
+    return DENSE - 1 + OCTAVE * octaves + (gap - OCTAVE * width + width // 2) // width
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def halves(place):
+    """Places of the two gaps that make up the one at ``place``, which is not the first."""
+    if place < DENSE:
+        return (place - 1) // 2, place // 2
+    if place < DENSE + OCTAVE:
+        half = DENSE // 2 - 1 + (place - DENSE + 1) * DENSE // OCTAVE // 2
+        return half, half
+    return place - OCTAVE, place - OCTAVE
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -25,6 +54,15 @@ def fill_powers(chain, powers):
     powers[0] = chain
     for n in range(1, len(powers)):
         multiply(powers[n - 1], chain, powers[n])
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def fill_gap_powers(chain, powers):
+    """powers[k] = chain^n, n the gap at place k, for as many k as there is room for."""
+    fill_powers(chain, powers[:DENSE])
+    for place in range(DENSE, len(powers)):
+        half = halves(place)[0]
+        multiply(powers[half], powers[half], powers[place])
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -109,7 +147,7 @@ def log_posterior(chain, counts, prior):
     """Log density of ``chain`` given the counts, up to a constant; Dirichlet(prior, ...) rows."""
     size = len(chain)
     powers = np.empty((counts.shape[1], size, size))
-    fill_powers(chain, powers)
+    fill_gap_powers(chain, powers)
     law = 0.0
     for i in range(size):
         for j in range(size):
@@ -144,8 +182,7 @@ def impute(counts, powers, work, rng):
     weights = np.empty(size)
     work[:] = counts
     for a in range(longest - 1, 0, -1):
-        left = (a + 1) // 2
-        right = a + 1 - left
+        left, right = halves(a)
         for s in range(size):
             for e in range(size):
                 many = work[s, a, e]
@@ -153,7 +190,7 @@ def impute(counts, powers, work, rng):
                     continue
                 total = 0.0
                 for k in range(size):
-                    weights[k] = powers[left - 1, s, k] * powers[right - 1, k, e]
+                    weights[k] = powers[left, s, k] * powers[right, k, e]
                     total += weights[k]
                 for k in range(size):
                     part = many
@@ -161,8 +198,8 @@ def impute(counts, powers, work, rng):
                         share = weights[k] / total if total > 0.0 else 1.0
                         part = rng.binomial(many, min(1.0, max(0.0, share)))
                     total -= weights[k]
-                    work[s, left - 1, k] += part
-                    work[k, right - 1, e] += part
+                    work[s, left, k] += part
+                    work[k, right, e] += part
                     many -= part
                     if many == 0:
                         break
@@ -203,7 +240,7 @@ def nudge_rows(chain, counts, powers, trial, prior, rng, times):
             for e in range(size):
                 chain[s, e] /= total
                 ratio += prior * np.log(chain[s, e] / kept[e])
-            fill_powers(chain, trial)
+            fill_gap_powers(chain, trial)
             proposed = log_likelihood(counts, trial)
             if np.log(rng.random()) < proposed - current + ratio:
                 current = proposed
@@ -220,7 +257,7 @@ def update(chain, counts, prior, rng, sweeps, nudges):
     powers, trial = np.empty(shape), np.empty(shape)
     work = np.empty(counts.shape, dtype=np.int64)
     for _ in range(sweeps):
-        fill_powers(chain, powers)
+        fill_gap_powers(chain, powers)
         if nudges > 0 and len(chain) > 1:
             nudge_rows(chain, counts, powers, trial, prior, rng, nudges)
         impute(counts, powers, work, rng)
@@ -232,18 +269,19 @@ def count_pulls(visits, gaps, paid, names, path, rewards, pulls, begin, end, ste
                 seen_at):  # fmt: skip
     """Count pulls along a path, every one under its true age.
 
-    visits: (K,). gaps: (K, S, A, S) counts N(s, n, s'), ages beyond A at A. paid: (K, S, 3) number,
-    sum and sum of squares of the rewards in each state. steps: steps before ``begin``. states,
-    seen_at: (K,) what was last seen of each arm and at which step; they move along.
+    visits: (K,). gaps: (K, S, A, S) counts N(s, n, s'), gaps beyond the last at the last. paid:
+    (K, S, 3) number, sum and sum of squares of the rewards in each state. steps: steps before
+    ``begin``. states, seen_at: (K,) what was last seen of each arm and at which step; they move
+    along.
     """
     longest = gaps.shape[2]
     for step in range(begin, end):
         pull = pulls[step]
         outcome, reward = names[pull, path[pull, step]], rewards[pull, step]
         now = steps + step - begin + 1
-        gap = min(now - seen_at[pull], longest)
+        place = min(place_of(now - seen_at[pull]), longest - 1)
         visits[pull] += 1
-        gaps[pull, states[pull], gap - 1, outcome] += 1
+        gaps[pull, states[pull], place, outcome] += 1
         paid[pull, outcome, 0] += 1.0
         paid[pull, outcome, 1] += reward
         paid[pull, outcome, 2] += reward * reward

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 
 from restive.learners.paper.rules import Evidence, Rule, pack_rows
+from restive.learners.tied.changes import ChangeSettings
 from restive.learners.tied.gaps import Gaps
 from restive.learners.tied.plan_size import (
     CAPS,
@@ -22,13 +24,25 @@ from restive.learners.tied.posterior import ChainPosterior, RewardPosterior
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
 
-__all__ = ["Belief", "PosteriorDraw", "TiedSettings"]
+__all__ = ["Belief", "HopeSettings", "PosteriorDraw", "TiedSettings"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 DOUBLINGS = (
     14  # ages must repeat over a loop, and over 2^14 of them: slow arms change little by little
 )
+
+PATIENCE = 0.98  # weight of a reward beside that of the step before, in what a state is worth
+
+
+@dataclass(frozen=True)
+class HopeSettings:
+    """How long the learner hopes that a state which it hardly knows is a good one."""
+
+    few: int = 10  # a state left less often than this has the row in which it is worth most
+    draws: int = 10  # of so many
+    rest: float = 0.2  # an arm thought to stand still is looked at after this part of all steps
 
 
 @dataclass(frozen=True)
@@ -52,6 +66,8 @@ class TiedSettings:
     look_again: float = 10.0  # an arm that never moved rests this many steps for each pull of it
     accuracy: float = 0.1  # planning stops at accuracy / sqrt(t)
     one_time_states: int = 40  # states of an arm, nearly all seen once, from which on it is refused
+    changes: ChangeSettings | None = None  # how arms are watched for changes, if they are
+    hope: HopeSettings | None = None  # how rare good states are hoped for, if they are
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,15 +88,26 @@ class Belief:
 class PosteriorDraw(Rule):
     """Draws from the posterior, and episodes of a share of all steps before them."""
 
-    def __init__(self, n_arms: int, settings: TiedSettings) -> None:
-        self.settings = settings
+    def __init__(self, n_arms: int, settings: TiedSettings, groups: Sequence[int] = ()) -> None:
+        self.settings, self.groups = settings, tuple(groups)
         self.belief = Belief.blank(n_arms)
 
     def parameters(self, evidence: Evidence, rng: np.random.Generator) -> Belief:
         sizes = self._sizes(evidence)
-        drawn = [self._draw(evidence, arm, size, rng) for arm, size in enumerate(sizes)]
+        drawn: list[tuple[Floats, Floats, Floats]] = []
+        for arm, size in enumerate(sizes):
+            leader = self.groups[arm] if self.groups else arm
+            alike = leader < arm
+            drawn.append(drawn[leader] if alike else self._draw(evidence, arm, size, rng))
         self.belief = Belief(*(tuple(part) for part in zip(*drawn, strict=True)))
         return self.belief
+
+    def forget(self, arms: Sequence[int]) -> None:
+        """Let the sampler begin anew for these arms."""
+        drawn = list(self.belief.drawn)
+        for arm in arms:
+            drawn[arm] = np.full(drawn[arm].shape, 1.0 / len(drawn[arm]))
+        self.belief = replace(self.belief, drawn=tuple(drawn))
 
     def longest(self, evidence: Evidence, previous: int) -> int:
         shortest = shortest_episode(len(_known(evidence).sizes))
@@ -100,24 +127,55 @@ class PosteriorDraw(Rule):
             patience = self.settings.unseen * (count + 1) * (1 + log(evidence.t))
             if count == 1:  # it has not moved once: perhaps it just moves rarely
                 patience *= 3
-            sizes.append(count + int(evidence.counts.paid[arm, :, 0].sum() < patience))
+            pulls = evidence.counts.paid[self._alike(arm), :, 0].sum()
+            sizes.append(count + int(pulls < patience))
         return sizes
 
     def _draw(
         self, evidence: Evidence, arm: int, size: int, rng: np.random.Generator
     ) -> tuple[Floats, Floats, Floats]:
         """Sampler, matrix and mean rewards of an arm of so many states."""
-        seen: Gaps = evidence.counts
-        counts = np.zeros((size, seen.gaps.shape[2], size), dtype=np.int64)
-        totals = np.zeros((size, 3))
-        known = min(size, seen.gaps.shape[1])  # there may be room for fewer than are reckoned with
-        counts[:known, :, :known] = seen.gaps[arm, :known, :, :known]
-        totals[:known] = seen.paid[arm, :known]
+        counts, totals = self._seen(evidence.counts, arm, size)
         options = self.settings
         many = options.draws if totals[:, 0].sum() > options.enough * size else 1
         start = _resized(self.belief.drawn[arm], size)
-        drawn, chain = options.chains.draws(start, counts, many, rng)
-        return drawn, chain, np.clip(options.rewards.draw(totals, rng), 0.0, 1.0)
+        little = self._little(counts) & (totals[:, 0] > 0)
+        tries = options.hope.draws if options.hope is not None and little.any() else 0
+        draws = options.chains.walk(start, counts, max(many, tries), rng)
+        chain = np.asarray(sum(step / many for step in draws[:many]))
+        means = np.clip(options.rewards.draw(totals, rng), 0.0, 1.0)
+        if tries:
+            chain = np.where(little[:, None], _best_rows(draws, means), chain)
+        return draws[-1], chain, means
+
+    def _little(self, counts: Ints) -> NDArray[np.bool_]:
+        """Which states were so rarely left that they are hoped for; counts (S, A, S)."""
+        few = 0 if self.settings.hope is None or len(counts) == 1 else self.settings.hope.few
+        return np.asarray(counts.sum(axis=(1, 2)) < few)
+
+    def _seen(self, seen: Gaps, arm: int, size: int) -> tuple[Ints, Floats]:
+        """Counts and rewards of an arm and those like it, with room for so many states."""
+        counts = np.zeros((size, seen.gaps.shape[2], size), dtype=np.int64)
+        totals = np.zeros((size, 3))
+        known = min(size, seen.gaps.shape[1])  # there may be room for fewer than are reckoned with
+        pool = self._alike(arm)
+        counts[:known, :, :known] = seen.gaps[pool, :known, :, :known].sum(axis=0)
+        totals[:known] = seen.paid[pool, :known].sum(axis=0)
+        return counts, totals
+
+    def sober(self, seen: Gaps) -> tuple[Floats, ...]:
+        """The matrices of the current plan without the hope for states that are little known."""
+        sober = []
+        for arm, drawn in enumerate(self.belief.drawn):
+            little = self._little(self._seen(seen, arm, len(drawn))[0])
+            sober.append(np.where(little[:, None], drawn, self.belief.chains[arm]))
+        return tuple(sober)
+
+    def _alike(self, arm: int) -> list[int]:
+        """The arm and those declared to be like it."""
+        if not self.groups:
+            return [arm]
+        return [j for j, leader in enumerate(self.groups) if leader == self.groups[arm]]
 
     def small(self, evidence: Evidence, belief: Belief) -> bool:
         """Whether the drawn model is planned for exactly, every age told apart that has to be.
@@ -159,6 +217,14 @@ class PosteriorDraw(Rule):
             if all(slack) and fits(last, most, length):
                 rep = last  # fine enough, not much too fine, and its memory is laid out
         return rep, _packed(belief, rep)
+
+
+def _best_rows(chains: Sequence[Floats], means: Floats) -> Floats:
+    """Of each state the row of the matrix in which it is worth most: rewards from then on, with
+    less weight the later they come."""
+    rows = np.array(chains)
+    worth = np.linalg.solve(np.eye(len(means)) - PATIENCE * rows, means[:, None])[..., 0]
+    return np.asarray(rows[worth.argmax(axis=0), np.arange(len(means))])
 
 
 def _known(evidence: Evidence) -> Representation:

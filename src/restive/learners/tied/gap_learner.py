@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from restive.learners.episodes import EpisodicLearner
-from restive.learners.tied.gaps import LONGEST_GAP, Gaps
+from restive.learners.tied.gaps import DENSE, PLACES, Gaps
 from restive.mdp.representation import Representation
 from restive.policies.policy import most_preferred
 from restive.policies.sight import NEVER
+
+if TYPE_CHECKING:
+    from restive.estimation.chain import ChainEstimate
 
 __all__ = ["GapLearner"]
 
@@ -39,6 +44,21 @@ class GapLearner(EpisodicLearner):
     def t(self) -> int:
         return self.sight.steps + 1
 
+    def estimates(self, level: float = 0.95) -> tuple[ChainEstimate | None, ...]:
+        """The likeliest chain of each arm given all that was seen, as ``restive.fit`` finds it.
+
+        None for an arm that was not seen twice, or in one state only.
+        """
+        from restive.estimation.chain import estimate_chain
+        from restive.estimation.gap_counts import GapCounts
+
+        fits = []
+        for arm, size in enumerate(self.labels.sizes):
+            counts = GapCounts.of_table(self.counts.gaps[arm, :size, :, :size], PLACES)
+            known = counts.total > 0 and size > 1
+            fits.append(estimate_chain(counts, level=level) if known else None)
+        return tuple(fits)
+
     def _color(self, arm: int) -> int:
         """All ages of an arm inform each other: an episode ends when its pulls have doubled."""
         return arm
@@ -49,7 +69,7 @@ class GapLearner(EpisodicLearner):
 
     def _make_room(self) -> None:
         sizes = self.labels.sizes
-        self.structure = Representation(sizes, LONGEST_GAP)
+        self.structure = Representation(sizes, DENSE)
         self.supports = np.array(sizes)
         self.counts = self.counts.with_room(max(sizes))
 

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from restive.policies.sight import NEVER, Sight
 
-__all__ = ["LONGEST_GAP", "Gaps"]
+__all__ = ["DENSE", "LONGEST_GAP", "PLACES", "Gaps"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LONGEST_GAP = 256  # older observations count as this old
+DENSE, OCTAVE = 256, 8  # gaps told apart one by one, and places for gaps in each octave beyond
+PLACES = np.append(
+    np.arange(1, DENSE + 1),
+    [(OCTAVE + k + 1) * DENSE // OCTAVE << octave for octave in range(12) for k in range(OCTAVE)],
+)  # gaps that counts have places for
+LONGEST_GAP = int(PLACES[-1])  # older observations count as this old
+MIDDLES = [(a + b + 1) // 2 for a, b in pairwise(PLACES.tolist())]  # where the next is as near
 
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """Samples of K arms of at most S states, ages beyond A = LONGEST_GAP at A."""
+    """Samples of K arms of at most S states, gaps at the nearest of the A in PLACES."""
 
     visits: Ints  # (K,) pulls of an arm seen before
-    gaps: Ints  # (K, S, A, S) how often s' was seen n steps after s
+    gaps: Ints  # (K, S, A, S) how often s' was seen so long after s
     paid: Floats  # (K, S, 3) number, sum and sum of squares of the rewards in each state
 
     @classmethod
     def none(cls, n_arms: int) -> Gaps:
-        gaps = np.zeros((n_arms, 1, LONGEST_GAP, 1), dtype=np.int64)
+        gaps = np.zeros((n_arms, 1, len(PLACES), 1), dtype=np.int64)
         return cls(np.zeros(n_arms, dtype=np.int64), gaps, np.zeros((n_arms, 1, 3)))
 
     def with_room(self, size: int) -> Gaps:
@@ -40,8 +48,9 @@ class Gaps:
         """An arm is found in a state; ``sight`` has not moved on yet."""
         before = sight.states[arm]
         if before != NEVER:
+            place = min(place_of(sight.age(arm)), self.gaps.shape[2] - 1)
             self.visits[arm] += 1
-            self.gaps[arm, before, min(sight.age(arm), LONGEST_GAP) - 1, state] += 1
+            self.gaps[arm, before, place, state] += 1
         self.paid[arm, state] += (1.0, reward, reward * reward)
 
     def add_pulls(
@@ -58,3 +67,8 @@ class Gaps:
         sight.states, sight.seen_at = states.tolist(), seen_at.tolist()
         if end > begin:
             sight.last = int(pulls[end - 1])
+
+
+def place_of(gap: int) -> int:
+    """Where a gap is counted."""
+    return gap - 1 if gap <= DENSE else int(bisect_right(MIDDLES, gap))

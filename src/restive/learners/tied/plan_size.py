@@ -28,7 +28,7 @@ ARMS_A_STEP_EARNS = 8  # an episode lasts a step for each of these, at least
 MOST_BYTES = 32_000_000  # of the smallest exact plan there is, of arms that have no index plan
 MOST_ARMS = 11  # of an exact plan: with 12 even the smallest is larger than that
 MOST_STATES = 30  # of an arm that is planned for by its index
-COUNT_BYTES, MOST_COUNTED = 2_048, 1 << 30  # counts of a pair of states at all ages; of all
+COUNT_BYTES, MOST_COUNTED = 2_816, 1 << 30  # counts of a pair of states at all ages; of all
 
 
 def require_plannable(sizes: Sequence[int]) -> None:

@@ -33,12 +33,12 @@ class ChainPosterior:
 
     def draw(self, chain: Floats, counts: Ints, rng: np.random.Generator) -> Floats:
         """A new matrix (S, S) from an old one; counts (S, A, S)."""
-        return self.draws(chain, counts, 1, rng)[0]
+        return self.walk(chain, counts, 1, rng)[-1]
 
-    def draws(
+    def walk(
         self, chain: Floats, counts: Ints, many: int, rng: np.random.Generator
-    ) -> tuple[Floats, Floats]:
-        """The last of ``many`` new matrices, and their mean.
+    ) -> list[Floats]:
+        """So many new matrices, each from the one before.
 
         Only the first may be a jump to the mirror image: the mean of both images, Pi, would be
         like neither.
@@ -47,15 +47,15 @@ class ChainPosterior:
 
         moved = np.array(chain, dtype=np.float64)
         if len(moved) == 1:
-            return moved, moved
+            return [moved] * many
         longest = np.flatnonzero(counts.any(axis=(0, 2)))
         used = np.ascontiguousarray(counts[:, : longest[-1] + 1 if len(longest) else 1])
         moved = self._maybe_mirror(moved, used, rng)
-        mean = np.zeros_like(moved)
+        steps = []
         for _ in range(many):
             tied.update(moved, used, self.mass / len(moved), rng, self.sweeps, self.nudges)
-            mean += moved / many
-        return moved, mean
+            steps.append(moved.copy())
+        return steps
 
     def _maybe_mirror(self, chain: Floats, counts: Ints, rng: np.random.Generator) -> Floats:
         """A Metropolis step to the mirror image."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -13,19 +13,21 @@ from restive.base.errors import Fault, ProblemError
 from restive.base.options import Parameter
 from restive.learners.contract import require_arms
 from restive.learners.declaration import declare
+from restive.learners.forms import Practice
 from restive.learners.index_planning import ChoosingPlanner, IndexPlanner
 from restive.learners.paper.rules import Evidence
 from restive.learners.records import arrays_of, record_from
 from restive.learners.replanning import ValuePlanner
 from restive.learners.storage import Snapshot, plain_label
-from restive.learners.tied.belief import Belief, PosteriorDraw, TiedSettings
+from restive.learners.tied.belief import Belief, HopeSettings, PosteriorDraw, TiedSettings
+from restive.learners.tied.changes import ChangeSettings, ChangeWatch
 from restive.learners.tied.gap_learner import GapLearner
 from restive.learners.tied.plan_size import FEW_ARMS, require_plannable, sweeps_allowed
 from restive.learners.tied.posterior import ChainPosterior, RewardPosterior
 from restive.model.validation import check_pulls
 from restive.policies.greedy import GreedyPolicy
 
-__all__ = ["TiedSampling", "TiedSettings"]
+__all__ = ["HopeSettings", "TiedSampling", "TiedSettings"]
 
 Floats = NDArray[np.float64]
 
@@ -36,11 +38,18 @@ Floats = NDArray[np.float64]
     guarantee="none proven; Bayesian: each episode's model is a draw, or a mean of a few, from the "
     "posterior, which is exact for Dirichlet rows and normal rewards",
     assumes="irreducible chains, rewards in [0, 1]",
-    told="the number of arms",
+    told="the number of arms, and which of them are declared alike",
     options=(
         Parameter("growth", "float", ..., "longest episode, as a share of all steps before", 0),
         Parameter("aggregation", "float", ..., "L1 distance at which ages are no longer told apart",
                   0, 2, above=True),
+        Parameter("changes", "bool", ..., "watch for arms that change, and forget what they were"),
+        Parameter("hope", "bool", ..., "hope that states hardly known yet are good ones"),
+    ),
+    practice=Practice(
+        {"growth": 0.01, "aggregation": 0.02},
+        "episodes are half as long, as the search that all learners had found best",
+        guarantee="none proven",
     ),
     several_pulls=True,
     refuse=lambda bandit: require_plannable(bandit.n_states),  # now, not once it has seen them all
@@ -65,6 +74,14 @@ class TiedSampling(GapLearner):
     gives the same play. Only arms of more than 30 states, for which indices would take too long,
     are planned for exactly with fewer ages.
 
+    groups: for each arm the first one that is declared to be like it; what is seen of arms that are
+    alike is pooled, and they share one draw.
+    changes: watch every arm for a change of its chain or rewards (``ChangeWatch``). Where there is
+    one, what was seen of the arm before is forgotten; arms that rest long are looked at.
+    hope: a state that was hardly left yet has the row of the one of ten draws in which it is worth
+    most, so that a good state which is rare is not given up after one short visit; an arm that
+    never moved is looked at for ever, ever more rarely.
+
     >>> learner = TiedSampling(2, rng=0)
     >>> learner.tell(learner.ask(), "busy", 0.0)
     >>> learner.ask()
@@ -73,10 +90,11 @@ class TiedSampling(GapLearner):
 
     rule: PosteriorDraw
     planner: ChoosingPlanner
+    watch: ChangeWatch | None = None
 
     def __init__(
         self, n_arms: int, rng: int | np.random.Generator = 0,
-        settings: TiedSettings | None = None, pulls: int = 1,
+        settings: TiedSettings | None = None, pulls: int = 1, groups: Sequence[int] = (),
     ) -> None:  # fmt: skip
         require_arms(n_arms)
         if faults := check_pulls(pulls, n_arms):
@@ -84,28 +102,50 @@ class TiedSampling(GapLearner):
         super().__init__(n_arms, None, rng, pulls)
         self.most_pulls = n_arms if pulls > 1 else 1
         self.options = settings or TiedSettings()
-        self.rule = PosteriorDraw(n_arms, self.options)
+        self.groups = _checked_groups(groups, n_arms)
+        self.labels.share(self.groups)
+        self.rule = PosteriorDraw(n_arms, self.options, self.groups)
         exact = ValuePlanner(GreedyPolicy, self.rule.lay_out, sweeps_allowed, False)
         index = IndexPlanner(self.options.aggregation, self.rule.oldest)
         self.planner = ChoosingPlanner(exact, index, self._small)
+        if self.options.changes is not None:
+            self.watch = ChangeWatch(n_arms, self.options.changes)
 
     @classmethod
     def from_problem(
         cls, n_arms: int, pulls: int = 1, rng: int | np.random.Generator = 0,
         growth: float = TiedSettings.growth, aggregation: float = TiedSettings.aggregation,
+        changes: bool = False, hope: bool = False, groups: Sequence[int] = (),
     ) -> TiedSampling:  # fmt: skip
-        return cls(n_arms, rng, TiedSettings(growth=growth, aggregation=aggregation), pulls)
+        settings = TiedSettings(
+            growth=growth, aggregation=aggregation, changes=ChangeSettings() if changes else None,
+            hope=HopeSettings() if hope else None,
+        )  # fmt: skip
+        return cls(n_arms, rng, settings, pulls, groups)
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> TiedSampling:
-        rest = {key: part for key, part in settings.items() if key not in ("n_arms", "pulls")}
+        known = ("n_arms", "pulls", "groups")
+        rest = {key: part for key, part in settings.items() if key not in known}
         rest["chains"] = ChainPosterior(**rest["chains"])
         rest["rewards"] = RewardPosterior(**rest["rewards"])
-        return cls(settings["n_arms"], settings=TiedSettings(**rest), pulls=settings["pulls"])
+        if "changes" in rest:
+            rest["changes"] = ChangeSettings(**rest["changes"])
+        if "hope" in rest:
+            rest["hope"] = HopeSettings(**rest["hope"])
+        told = {key: settings[key] for key in known if key in settings}
+        return cls(settings=TiedSettings(**rest), **told)
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {"n_arms": self.n_arms, "pulls": self.pulls, **asdict(self.options)}
+        chosen = asdict(self.options)
+        for option in ("changes", "hope"):
+            if chosen[option] is None:
+                del chosen[option]  # as it was before there was the option
+        told: dict[str, Any] = {"n_arms": self.n_arms, "pulls": self.pulls}
+        if self.groups:
+            told["groups"] = list(self.groups)
+        return {**told, **chosen}
 
     @property
     def chains(self) -> tuple[Floats, ...]:
@@ -147,32 +187,96 @@ class TiedSampling(GapLearner):
         super()._begin()
         if self._detour() is not None:  # then comes a plan that knows what the look has shown
             self.until = self.began + 1
+        if self.watch is not None and self.watch.renewed:  # learn as fast as after a start
+            young = int(self.options.growth * (self.began - self.watch.renewed))
+            self.until = min(self.until, self.began + max(1, young))
+
+    def _make_room(self) -> None:
+        super()._make_room()
+        if self.watch is not None:
+            self.watch.make_room(max(self.labels.sizes))
+
+    def _renew(self) -> bool:
+        """Forget what an arm was before it changed, if it did."""
+        if self.watch is None or not self.running or not self.watch.due(self.sight.steps):
+            return False
+        sober = self.rule.sober(self.counts)
+        changed = self.watch.check(self.sight.steps, self.counts, sober)
+        self.rule.forget(changed)
+        return bool(changed)
 
     def _detour(self) -> int | None:
         rest, arm = self._next_look()
-        return arm if self.running and rest <= 0 else None
+        if self.running and rest <= 0:
+            return arm
+        return None if self.watch is None else self._look_at_rest(self.watch)
+
+    def _look_at_rest(self, watch: ChangeWatch) -> int | None:
+        """The arm that has rested long enough for what a look at it would lose now."""
+        ages = [self.sight.age(arm) for arm in range(self.n_arms)]
+        asked = [arm for arm, age in enumerate(ages) if age >= watch.asks_after(arm)]
+        if not asked or not self.running:
+            return None
+        prices = self._prices()
+        due = [arm for arm in asked if ages[arm] >= watch.wait(arm, prices[arm])]
+        return min(due, key=lambda arm: prices[arm], default=None)
+
+    def _prices(self) -> Floats:
+        """What the plan says that pulling each arm now would lose."""
+        wishes: Floats = self.policy.preferences(self.sight)
+        return np.asarray(np.partition(wishes, -self.pulls)[-self.pulls] - wishes)
+
+    def _count(self, arm: int, state: int, reward: float) -> None:
+        if self.watch is not None and self.sight.complete and arm == self._detour():
+            self.watch.prices[arm] = max(0.0, self._prices()[arm])
+        super()._count(arm, state, reward)
 
     def _steps_left(self) -> int:
-        return min(self._next_look()[0], super()._steps_left())
+        left = min(self._next_look()[0], super()._steps_left())
+        if self.watch is None:
+            return left
+        rests = [self.watch.asks_after(a) - self.sight.age(a) for a in range(self.n_arms)]
+        return min(left, self.watch.steps_left(self.sight.steps), max(1, min(rests)))
 
     def _next_look(self) -> tuple[int, int]:
         """Steps until an arm that never moved is looked at again whatever the plan says; which one.
 
-        Draws alone may leave it aside for thousands of steps after a few bad looks.
+        Draws alone may leave it aside for thousands of steps after a few bad looks, and for ever
+        once it is thought to stand still.
         """
         due = (self.until - self.began + 1, -1)
-        patience = self.options.look_again * max(1.0, self.n_arms / FEW_ARMS)  # there is one pull
+        crowd = max(1.0, self.n_arms / FEW_ARMS)  # there is one pull for all of them
         for arm, (size, chain) in enumerate(zip(self.labels.sizes, self.chains, strict=True)):
-            if size == 1 and len(chain) == 2:  # never moved, and hardly pulled as it began
-                wait = int(patience * self.counts.paid[arm, 0, 0])
-                due = min(due, (wait - self.sight.age(arm), arm))
+            still = len(chain) == 1  # pulled often as the episode began
+            if size > 1 or (still and self.options.hope is None):
+                continue
+            wait = self.options.look_again * self.counts.paid[arm, 0, 0]
+            if still and self.options.hope is not None:
+                wait = max(wait, self.options.hope.rest * self.began)
+            due = min(due, (int(crowd * wait) - self.sight.age(arm), arm))
         return due
 
     def snapshot(self) -> Snapshot:
         state, arrays = super().snapshot()
-        return state, {**arrays, **arrays_of(self.rule.belief)}
+        arrays |= arrays_of(self.rule.belief)
+        if self.watch is not None:
+            state["watch"], points = self.watch.snapshot()
+            arrays |= points
+        return state, arrays
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         super().restore(state, arrays)
+        self.labels.share(self.groups)
         self._make_room()
         self.rule.belief = record_from(Belief, arrays)
+        if self.watch is not None:
+            self.watch.restore(state["watch"], arrays)
+
+
+def _checked_groups(groups: Sequence[int], n_arms: int) -> tuple[int, ...]:
+    leaders = tuple(int(leader) for leader in groups)
+    whole = len(leaders) == n_arms and all(0 <= j <= k for k, j in enumerate(leaders))
+    if leaders and not (whole and all(leaders[j] == j for j in leaders)):
+        remedy = f"Give {n_arms} numbers: for each arm the first one that is like it."
+        raise ProblemError([Fault("groups", "not groups of arms", str(groups)[:80], remedy)])
+    return leaders
