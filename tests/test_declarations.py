@@ -39,16 +39,20 @@ OPTIONS = {
     "asr": {"exploration": 0.01, "gap": 0.1, "epsilon": 0.005, "floor": 0.5},
     "tied-sampling": {"growth": 0.1},
     "ucrl2": {"mixing_times": 1, "max_pairs": 40_000},
-    "tsde": {"mixing_times": 2},
+    "tsde-colors": {"mixing_times": 2},
     "colored-ucrl2": {"unknown_states": True, "mixing_times": [3, 2]},
     "explore-then-plan": {"share": 0.5},
+    "restless-ucb-tuned": {"width": 0.5},
+    "policy-sampling": {"mapping": "best-arm"},
+    "ala": {"exploration": 0.5},
+    "whittle-sampling-tuned": {"prior": 0.7},
     "whittle": {"max_age": 7},
     "optimal": {"tolerance": 1e-4},
 }
 
 
 def problem_of(name):
-    return CHANNEL if name == "tiling" else THREE
+    return CHANNEL if name.startswith("tiling") else THREE
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -97,7 +101,8 @@ def test_learners_of_other_mdps_are_loaded_too(tmp_path):
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_number_of_arms_is_enough_where_nothing_else_is_told(name):
-    alone = {"ucb1", "kl-ucb", "thompson", "exp3", "exp3.s", "round-robin", "tied-sampling",
+    alone = {"ucb1", "ucb1-tuned", "kl-ucb", "thompson", "exp3", "exp3-tuned", "exp3.s",
+             "sw-ucb", "cooldown", "round-robin", "tied-sampling", "tied-sampling-tuned",
              "colored-ucrl2-unknown", "colored-ucrl2-keeping"}  # fmt: skip
     if name in alone:
         learner = make_learner(name, 3, 100, rng=1)

@@ -18,13 +18,17 @@ from restive.policies.greedy import laws_of
 from restive.problems import example1, random_problem
 from restive.simulation import BanditWorld
 
-NAMES = ["colored-ucrl2", "colored-ucrl2-unknown", "colored-ucrl2-keeping", "tied-ucrl", "tsde",
-         "ucrl2", "tied-sampling"]  # fmt: skip
+NAMES = ["colored-ucrl2", "colored-ucrl2-unknown", "colored-ucrl2-keeping", "tied-ucrl",
+         "tsde-colors", "ucrl2", "tied-sampling", "tsde", "ala"]  # fmt: skip
 BANDIT = random_problem(n_arms=3, n_states=2, rng=8)
 
 
 def build(name, bandit=BANDIT):
-    options = {"mixing_times": 1} if name in ("colored-ucrl2", "tied-ucrl", "tsde", "ucrl2") else {}
+    options = (
+        {"mixing_times": 1}
+        if name in ("colored-ucrl2", "tied-ucrl", "tsde-colors", "ucrl2")
+        else {}
+    )
     return make_learner(name, bandit, 150, rng=3, **options)
 
 
@@ -95,7 +99,7 @@ def test_after_irregular_steps_a_path_is_played_as_by_ask_and_tell_and_snapshots
     assert pack(*fast.snapshot()) == pack(*slow.snapshot()) == pack(*later.snapshot())
 
 
-@pytest.mark.parametrize("name", ["tsde", "tied-sampling"])  # plans without radii
+@pytest.mark.parametrize("name", ["tsde-colors", "tied-sampling"])  # plans without radii
 def test_in_any_situation_the_arm_with_the_best_value_one_step_ahead_is_pulled(name):
     """Values of the plan after each pull, computed here from ages and laws alone."""
     learner, irregular = build(name), 0

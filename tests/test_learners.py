@@ -500,10 +500,12 @@ LABELS = [
 ]  # fmt: skip
 
 
+# the paper's learner reckons with periods up to lcm(1, ..., |S|): all labels at once are too many
+@pytest.mark.parametrize("part", [slice(None, 7), slice(7, None)])
 @pytest.mark.parametrize("build", [lambda: RestlessLearner(Inputs(1)), lambda: TiedSampling(1)])
-def test_common_labels_can_be_saved(build, tmp_path):
+def test_common_labels_can_be_saved(build, part, tmp_path):
     learner, again = build(), build()
-    labels = [label for label in LABELS if not isinstance(label, bool | Level)]
+    labels = [label for label in LABELS if not isinstance(label, bool | Level)][part]
     for label in labels:
         learner.tell(0, label, 0.5)
     learner.save(tmp_path / "saved.zip")

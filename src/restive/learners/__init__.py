@@ -6,10 +6,11 @@ the learners imports theirs, and no numba.
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from restive.base.errors import Fault, ProblemError
+from restive.base.lazy import lazy
 from restive.learners.declaration import DEFAULT, LEARNERS, Declaration, declare
 
 if TYPE_CHECKING:
@@ -39,20 +40,16 @@ __all__ = [
     "make_learner",
 ]
 
-_WHERE = {
-    "ColoredUCRL2": "paper.colored_ucrl2",
-    "Inputs": "paper.inputs",
-    "Learner": "contract",
-    "RestlessLearner": "paper.restless",
-    "Observation": "contract",
-    "check_learner": "checking",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _WHERE:
-        return getattr(import_module(f"restive.learners.{_WHERE[name]}"), name)
-    raise AttributeError(f"module 'restive.learners' has no attribute {name!r}")
+__getattr__ = lazy(
+    __name__,
+    {
+        "checking": "check_learner",
+        "contract": "Learner Observation",
+        "paper.colored_ucrl2": "ColoredUCRL2",
+        "paper.inputs": "Inputs",
+        "paper.restless": "RestlessLearner",
+    },
+)
 
 
 def make_learner(
@@ -61,11 +58,14 @@ def make_learner(
     horizon: int | None = None,
     delta: float = 0.05,
     rng: int | np.random.Generator = 0,
+    *,
+    reward_range: Sequence[float] = (0.0, 1.0),
     **options: Any,
 ) -> Learner:
     """A learner by name for a bandit, told what its algorithm asks for and no more.
 
     problem: a number of arms will do for learners that are told nothing else of them.
+    reward_range: smallest and largest reward that you will tell it, if not 0 and 1.
 
     >>> from restive.problems import example1
     >>> make_learner("colored-ucrl2", example1(), 10_000).representation.caps
@@ -73,11 +73,16 @@ def make_learner(
     >>> make_learner("ucb1", 3).n_arms
     3
     """
-    return LEARNERS.find(name).build(problem, horizon, delta, rng, **options)
+    from restive.learners.in_units import in_units
+
+    return in_units(
+        LEARNERS.find(name).build(problem, horizon, delta, rng, **options), reward_range
+    )
 
 
 def load_learner(path: str | Path) -> Learner:
     """The learner that a ``save`` wrote; one of your own once its class is imported."""
+    from restive.learners.loading import refusing, restore_checked
     from restive.learners.storage import read_snapshot
 
     state, arrays = read_snapshot(path)
@@ -86,6 +91,10 @@ def load_learner(path: str | Path) -> Learner:
     if entry is None:
         remedy = "Import the module that declares it, or build it as before and call its load()."
         raise ProblemError([Fault(f"{path}.name", "no such learner", name, remedy)])
-    learner = entry.rebuild(state.get("settings", {}))
-    learner.restore(state, arrays)
+    from restive.learners.in_units import in_units
+
+    with refusing(str(path)):
+        learner = entry.rebuild(state.get("settings", {}))
+        learner = in_units(learner, state.get("reward_range", (0.0, 1.0)))
+    restore_checked(learner, (state, arrays), str(path))
     return learner

@@ -135,7 +135,9 @@ class Learner(ABC):
 
     def load(self, path: str | Path) -> None:
         """Go on from a saved file; the learner must have been built in the same way."""
-        self.restore(*read_snapshot(path))
+        from restive.learners.loading import restore_checked
+
+        restore_checked(self, read_snapshot(path), str(path))
 
     def play_path(self, states: Ints, rewards: Floats) -> Ints:
         """Pulls along a path that ignores them; both (K, n). Faster than ask and tell if compiled.
@@ -172,9 +174,9 @@ class Learner(ABC):
         """Refuse a snapshot of another learner, or of one built with other settings."""
         for key, own in (("name", self.name), ("settings", self.settings)):
             if state.get(key) != own:
-                made_with, found = repr(state.get(key))[:300], repr(own)[:300]
+                made_with, own_text = repr(state.get(key))[:300], repr(own)[:300]
                 remedy = f"Restore it into a learner built with {key} {made_with}."
-                fault = Fault(f"snapshot.{key}", "made by another learner", found, remedy)
+                fault = Fault(f"snapshot.{key}", "made by another learner", own_text, remedy)
                 raise ProblemError([fault])
 
     def check_step(self, observations: Sequence[Observation]) -> list[Observation]:

@@ -8,12 +8,15 @@ from functools import cached_property
 from importlib import import_module
 from inspect import Parameter as Argument
 from inspect import signature
+from numbers import Number
 from pkgutil import walk_packages
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from restive.base.errors import Fault, ProblemError, RestiveError
 from restive.base.options import Parameter
+from restive.base.words import guess
+from restive.learners.forms import Practice, practical
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,17 +55,18 @@ class Declaration:
     told: str  # about the problem, beforehand
     learner: type[Learner]
     deviation: str = ""  # from its paper, if there is one
-    cites: tuple[str, ...] = ()
+    cites: tuple[str, ...] = ()  # keys of ``references``, or words
     options: tuple[Parameter, ...] = ()
     refuse: Callable[[Bandit], object] = any_bandit  # raises for a bandit it is not made for
     yardstick: bool = False  # knows the truth, or a part of it that no learner could be told
     several_pulls: bool = False  # whether it can choose several arms a step
     for_bandits: bool = True  # others, for MDPs, are loaded but neither listed nor built by name
+    practice: Practice | None = None  # constants of the form NAME-tuned, which is declared with it
+    published: str = ""  # for a form in practice: the entry of the published one
 
     @property
     def builder(self) -> Callable[..., Learner]:
-        maker: Callable[..., Learner] = getattr(self.learner, "from_problem", self.learner)
-        return maker
+        return getattr(self.learner, "from_problem", self.learner)
 
     @cached_property
     def takes(self) -> Mapping[str, Argument]:
@@ -125,20 +129,26 @@ class Declaration:
         chosen = {option.name: option.default for option in self.options} | options
         inputs = self._of_problem(problem) | {"horizon": horizon, "delta": delta, "rng": rng}
         told = {name: value for name, value in inputs.items() if name in self.takes}
-        return self.builder(**told, **chosen)
+        return self._named(self.builder(**told, **chosen))
 
     def rebuild(self, settings: Mapping[str, Any]) -> Learner:
         """The learner that had these settings, as it was before its first step."""
         decode = getattr(self.learner, "from_settings", None)
         if decode is not None:
-            learner: Learner = decode(settings)
-            return learner
+            return self._named(decode(settings))
         arguments = dict(settings)
         if "bandit" in arguments:
             from restive.learners.storage import decode_bandit
 
             arguments["bandit"] = decode_bandit(arguments["bandit"])
-        return self.learner(**arguments)
+        return self._named(self.learner(**arguments))
+
+    def _named(self, learner: Learner) -> Learner:
+        """The learner under the name of its form: a class has the published one."""
+        if self.published:
+            learner.name, learner.guarantee = self.name, self.guarantee
+            learner.deviation = self.deviation
+        return learner
 
     def settings(self, learner: Learner) -> dict[str, Any]:
         """The constructor's arguments but ``rng``, from attributes of the same names, for JSON."""
@@ -149,18 +159,21 @@ class Declaration:
 
     def _of_problem(self, problem: Bandit | int) -> dict[str, Any]:
         from restive.learners.contract import require_arms
+        from restive.model.arguments import require_bandit
         from restive.model.bandit import Bandit
 
+        if not isinstance(problem, Bandit | Number):
+            require_bandit(problem, "problem")
         if not isinstance(problem, Bandit):
             require_arms(problem)
             if self.needs_bandit:
                 remedy = f"Give the bandit: the learner is told {self.told}."
                 message = f"{self.name} needs more than the number of arms"
                 raise ProblemError([Fault("problem", message, str(problem), remedy)])
-            return {"n_arms": problem, "pulls": 1, "problem": problem}
+            return {"n_arms": problem, "pulls": 1, "problem": problem, "groups": ()}
         self._require_fit(problem)
         return {"n_arms": problem.n_arms, "pulls": problem.pulls, "sizes": problem.n_states,
-                "bandit": problem, "problem": problem}  # fmt: skip
+                "bandit": problem, "problem": problem, "groups": problem.groups}  # fmt: skip
 
     def _require_fit(self, bandit: Bandit) -> None:
         """Refuse a bandit that the learner is not made for, or that has too many pulls a step."""
@@ -193,7 +206,10 @@ def declare(
     def register(learner: L) -> L:
         plain = Declaration(name, description, learner=learner, **words)
         known = tuple(_completed(option, plain) for option in options)
-        LEARNERS.add(replace(plain, options=known))
+        entry = replace(plain, options=known)
+        LEARNERS.add(entry)
+        if entry.practice is not None:
+            LEARNERS.add(practical(entry, entry.practice))
         return learner
 
     return register
@@ -224,11 +240,13 @@ class Registry(Mapping[str, Declaration]):
         if not entry.built_in:
             self._discover()  # a name that restive has itself is taken
         old = self._declared.get(entry.name)
-        if old is not None and _place(old.learner) != _place(kind):
-            remedy = f"Choose another name: {'.'.join(_place(old.learner))} has this one."
+        if old is not None and repr(old.learner) != repr(kind):  # module and name of the class
+            taken = f"{old.learner.__module__}.{old.learner.__qualname__}"
+            remedy = f"Choose another name: {taken} has this one."
             raise ProblemError([Fault("name", "declared already", entry.name, remedy)])
-        kind.name, kind.guarantee, kind.deviation = entry.name, entry.guarantee, entry.deviation
-        kind.declaration = entry
+        if not entry.published:
+            kind.name, kind.guarantee, kind.deviation = entry.name, entry.guarantee, entry.deviation
+            kind.declaration = entry
         self._declared[entry.name] = entry
 
     def forget(self, name: str) -> None:
@@ -239,11 +257,7 @@ class Registry(Mapping[str, Declaration]):
         """The declaration of this name, or an error that names the closest one."""
         if name in self:
             return self[name]
-        from difflib import get_close_matches
-
-        close = get_close_matches(name, list(self), n=1)
-        guess = f"Did you mean {close[0]}? " if close else ""
-        remedy = f"{guess}Learners are {', '.join(self)}."
+        remedy = f"{guess(name, self)}Learners are {', '.join(self)}."
         raise ProblemError([Fault(path, "no such learner", name, remedy)])
 
     def declared(self) -> Mapping[str, Declaration]:
@@ -281,7 +295,3 @@ class Registry(Mapping[str, Declaration]):
 
 
 LEARNERS = Registry()
-
-
-def _place(kind: type) -> tuple[str, str]:
-    return kind.__module__, kind.__qualname__

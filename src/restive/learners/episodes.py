@@ -56,6 +56,7 @@ class EpisodicLearner(Learner):
         self.limits: Ints = np.zeros(0, dtype=np.int64)  # visits of a color at which it ends
         self._starts: list[int] = []
         self._seconds = 0.0
+        self._chosen: tuple[Any, int, int] = (None, 0, 0)  # by which policy, when, which arm
 
     @property
     def t(self) -> int:
@@ -84,7 +85,14 @@ class EpisodicLearner(Learner):
         if not self.sight.complete:
             return self.sight.states.index(NEVER)  # every arm is pulled once
         detour = self._detour()
-        return int(self.policy.arm(self.sight)) if detour is None else detour
+        return self._planned() if detour is None else detour
+
+    def _planned(self) -> int:
+        """The policy's arm: looked at twice a step, worked out once."""
+        policy, step = self.policy, self.sight.steps
+        if self._chosen[0] is not policy or self._chosen[1] != step:
+            self._chosen = policy, step, int(policy.arm(self.sight))
+        return self._chosen[2]
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
         self.step([Observation(arm, state, reward)])
@@ -151,7 +159,7 @@ class EpisodicLearner(Learner):
         """Not "while v_k(c) < max(1, N_k(c))", c the color of the next pull; or time is up."""
         if self.t >= self.until:
             return True
-        color = self._color(self.policy.arm(self.sight))
+        color = self._color(self._planned())
         return bool(self.counts.visits[color] >= self.limits[color])
 
     def _end(self) -> None:

@@ -17,6 +17,7 @@ from restive.policies.spaced import SpacedIndexPolicy, SpacedTable, SpacedTables
 __all__ = ["ChoosingPlanner", "IndexPlanner", "index_table"]
 
 Floats = NDArray[np.float64]
+Index = Callable[[Floats, Floats, Floats], Floats]
 
 LEAST = 1e-9  # chance of a move below which an arm is planned for as if it had this one
 MOST_AGES = 2_048  # stored ages of an arm
@@ -25,13 +26,16 @@ DOUBLINGS = 14  # as in ``tied.belief``
 PREFIX = "index_"
 
 
-def index_table(chain: Floats, means: Floats, error: float, oldest: int) -> SpacedTable:
+def index_table(
+    chain: Floats, means: Floats, error: float, oldest: int, index: Index | None = None
+) -> SpacedTable:
     """Whittle's index of an arm by state last seen and age, with as many ages as its chain needs.
 
     error: L1 distance at which ages are no longer told apart. oldest: age from which on they are
     not, however slow the chain is. Two states have a closed form; more take a sweep over the price
     (``restive.many.whittle``). An arm of more than two states that runs round a loop for longer
-    than 256 steps is taken to do so for ever.
+    than 256 steps is taken to do so for ever. index: another one, from the chain, its mean rewards
+    and its powers (A, S, S) to (S, A).
     """
     from restive._kernels import indices, tied
 
@@ -47,6 +51,8 @@ def index_table(chain: Floats, means: Floats, error: float, oldest: int) -> Spac
     powers = np.empty((MOST_AGES, size, size))
     count = indices.spread(rows, error, cap, loop, oldest, ages, powers)
     ages = ages[:count].copy()
+    if index is not None:
+        return SpacedTable(index(rows, means, powers[:count]), ages, count - loop)
     values = _indices(rows, means, ages, powers[:count], count - loop)
     return SpacedTable(values, ages, count - loop)
 
@@ -65,19 +71,22 @@ def _indices(chain: Floats, means: Floats, ages: Any, powers: Floats, back: int)
 
     laws = np.ascontiguousarray(powers.transpose(1, 2, 0))
     rewards = np.ascontiguousarray((powers @ means).T)
-    found = indices_from(laws, rewards, ages, back, means)
-    return np.where(np.isnan(found), rewards, found)  # the sweep passed it over
+    table = indices_from(laws, rewards, ages, back, means)
+    return np.where(np.isnan(table), rewards, table)  # the sweep passed it over
 
 
 class IndexPlanner:
     """Whittle's index of every arm of the model, which has ``chains`` and ``means``.
 
     What it takes grows with the number of arms and not with its powers, and hardly with how slow
-    they are. No bound of the gain comes with it. error, oldest: evidence -> as in ``index_table``.
+    they are. No bound of the gain comes with it. error, oldest: evidence -> as in ``index_table``,
+    as is ``index``.
     """
 
-    def __init__(self, error: float, oldest: Callable[[Evidence], int]) -> None:
-        self._error, self._oldest = error, oldest
+    def __init__(
+        self, error: float, oldest: Callable[[Evidence], int], index: Index | None = None
+    ) -> None:
+        self._error, self._oldest, self._index = error, oldest, index
         self.gain = (0.0, 1.0)
         self.unconverged = 0
         self.forget()
@@ -90,7 +99,8 @@ class IndexPlanner:
     def plan(self, evidence: Evidence, model: Any, tolerance: float) -> None:
         """Make the policy of the episode that begins now."""
         oldest, arms = self._oldest(evidence), zip(model.chains, model.means, strict=True)
-        self.tables = SpacedTables.of([index_table(*arm, self._error, oldest) for arm in arms])
+        tables = [index_table(*arm, self._error, oldest, self._index) for arm in arms]
+        self.tables = SpacedTables.of(tables)
         self._policy = None
 
     @property

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import io
 import json
-import os
+import struct
 import sys
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Callable, Hashable, Mapping
 from datetime import date, datetime
 from enum import Enum
-from math import isfinite
+from hashlib import sha256
+from math import isfinite, prod
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.documents import read_json
+from restive.base.errors import Fault, ProblemError, TooLargeError
+from restive.base.reading import read_file
+from restive.base.words import size_text
+from restive.base.writing import write_bytes
 from restive.model.bandit import Bandit
 
 __all__ = [
@@ -41,60 +48,114 @@ Arrays = dict[str, NDArray[Any]]
 Snapshot = tuple[dict[str, Any], Arrays]
 
 STATE_FILE = "state.json"
+CHECKSUM = "sha256"  # the file that holds it
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the zip format's first moment: same content, same bytes
+LARGEST = 500_000_000  # bytes of a snapshot, packed or not
+MOST_ARRAYS = 1000
+KINDS = "biufcSU"  # of array entries: numbers and texts, no objects, no records
 
 
 def pack(state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """A snapshot as the bytes of a zip file: state.json, and one .npy per array."""
+    """A snapshot as the bytes of a zip file: state.json, one .npy per array, a checksum."""
+    entries = {STATE_FILE: json.dumps(state, sort_keys=True, allow_nan=False).encode()}
+    for name in sorted(arrays):
+        entry = io.BytesIO()
+        np.lib.format.write_array(entry, np.ascontiguousarray(arrays[name]), allow_pickle=False)
+        entries[f"{name}.npy"] = entry.getvalue()
+    if (size := sum(map(len, entries.values()))) > LARGEST:
+        words = f"the snapshot takes {size_text(size)}, and files hold {size_text(LARGEST)} at most"
+        raise TooLargeError(words)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        text = json.dumps(state, sort_keys=True, allow_nan=False)
-        archive.writestr(zipfile.ZipInfo(STATE_FILE, LONG_AGO), text)
-        for name in sorted(arrays):
-            entry = io.BytesIO()
-            np.lib.format.write_array(entry, np.ascontiguousarray(arrays[name]), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy", LONG_AGO), entry.getvalue())
+        for name, data in (entries | {CHECKSUM: _checksum(entries)}).items():
+            archive.writestr(zipfile.ZipInfo(name, LONG_AGO), data)
     return buffer.getvalue()
 
 
 def unpack(content: bytes, source: str = "<bytes>") -> Snapshot:
-    """The snapshot that ``pack`` made these bytes of."""
+    """The snapshot that ``pack`` made these bytes of; ProblemError for any others.
+
+    What the file says about its own sizes and counts is checked before it is acted on.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            state = json.loads(archive.read(STATE_FILE))
-            arrays = {
-                name.removesuffix(".npy"): np.lib.format.read_array(
-                    io.BytesIO(archive.read(name)), allow_pickle=False
-                )
-                for name in archive.namelist()
-                if name != STATE_FILE
-            }
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
+            entries = _entries(archive)
+        if entries.pop(CHECKSUM) != _checksum(entries):
+            raise ValueError("it does not match its checksum")
+        state = read_json(entries.pop(STATE_FILE))
+        if not isinstance(state, dict):
+            raise ValueError(f"{STATE_FILE} is not an object")
+        arrays = {name.removesuffix(".npy"): _array(data) for name, data in entries.items()}
+    except _DAMAGE as error:
         remedy = "Give a file that a learner's save() wrote."
-        raise ProblemError([Fault(source, "not a saved learner", str(error), remedy)]) from None
+        words = f"no {error} in it" if isinstance(error, KeyError) else str(error)[:200]
+        raise ProblemError([Fault(source, "not a saved learner", words, remedy)]) from None
     return state, arrays
 
 
+# whatever the readers of zip files and arrays may raise on damaged ones
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, TypeError, IndexError,
+    NotImplementedError, RuntimeError, OverflowError, SyntaxError, struct.error, OSError,
+    MemoryError, tokenize.TokenError,
+)  # fmt: skip
+
+
+def _entries(archive: zipfile.ZipFile) -> dict[str, bytes]:
+    """The files of an archive by name, read only if all of them together are of a sane size."""
+    listed = archive.infolist()
+    names = {entry.filename for entry in listed}
+    if len(listed) > MOST_ARRAYS or len(names) < len(listed):
+        raise ValueError("too many files in it" if len(names) == len(listed) else "a file twice")
+    if sum(entry.file_size for entry in listed) > LARGEST:
+        raise ValueError(f"larger than {size_text(LARGEST)}")
+    if any(
+        entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in listed
+    ):
+        raise ValueError("an unknown compression")
+    return {entry.filename: archive.read(entry) for entry in listed}  # no more than file_size
+
+
+def _array(data: bytes) -> NDArray[Any]:
+    """The array of an .npy file that says of itself nothing that its length denies."""
+    stream = io.BytesIO(data)
+    version = np.lib.format.read_magic(stream)
+    if version != (1, 0):
+        raise ValueError("an unknown version of .npy")
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream, max_header_size=10_000)
+    rest = len(data) - stream.tell()
+    if dtype.kind not in KINDS or fortran or min(shape, default=0) < 0:
+        raise ValueError("an array of another kind")
+    if dtype.itemsize * prod(shape) != rest:
+        raise ValueError("an array that is not as long as it says")
+    return np.frombuffer(data, dtype, offset=stream.tell()).reshape(shape)
+
+
+def _checksum(entries: Mapping[str, bytes]) -> bytes:
+    """Of names, lengths and contents."""
+    digest = sha256()
+    for name, data in sorted(entries.items()):
+        digest.update(f"{name}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest().encode()
+
+
 def write_snapshot(path: str | Path, snapshot: Snapshot) -> None:
-    """Write under another name first, so that no crash leaves half a file."""
-    target = Path(path)
-    draft = target.with_name(target.name + ".part")
-    draft.write_bytes(pack(*snapshot))
-    os.replace(draft, target)
+    """Whole or not at all, also if another process saves there or the power fails."""
+    write_bytes(path, pack(*snapshot))
 
 
 def read_snapshot(path: str | Path) -> Snapshot:
-    return unpack(Path(path).read_bytes(), str(path))
+    return unpack(read_file(path, LARGEST), str(path))
 
 
 def generator_state(rng: np.random.Generator) -> dict[str, Any]:
     """The generator's whole state, and what it was seeded with, for JSON."""
-    found: dict[str, Any] = json.loads(json.dumps(rng.bit_generator.state, default=_listed))
+    state: dict[str, Any] = json.loads(json.dumps(rng.bit_generator.state, default=_listed))
     seeds = rng.bit_generator.seed_seq
     if isinstance(seeds, np.random.SeedSequence):
         origin = {"entropy": seeds.entropy, "spawn_key": list(seeds.spawn_key)}
-        found["seed"] = json.loads(json.dumps(origin, default=_listed))
-    return found
+        state["seed"] = json.loads(json.dumps(origin, default=_listed))
+    return state
 
 
 def generator_from(state: Mapping[str, Any]) -> np.random.Generator:
@@ -194,8 +255,8 @@ def _encode_member(member: Enum) -> Any:
     kind = type(member)
     if _found_again(kind.__module__, kind.__qualname__) is not kind or not member.name:
         remedy = "Define the enumeration at the top of a module, or use names or values as states."
-        found = f"{kind.__qualname__}.{member.name}"
-        raise ProblemError([Fault("state", "a label that cannot be saved", found, remedy)])
+        name = f"{kind.__qualname__}.{member.name}"
+        raise ProblemError([Fault("state", "a label that cannot be saved", name, remedy)])
     return {"enum": [kind.__module__, kind.__qualname__, member.name]}
 
 
@@ -214,10 +275,10 @@ def _decode_member(place: list[str]) -> Hashable:
 
 def _found_again(module: str, path: str) -> Any:
     """What a module that is loaded already has under this name; None if there is nothing."""
-    found: Any = sys.modules.get(module)
+    value: Any = sys.modules.get(module)
     for part in path.split("."):
-        found = getattr(found, part, None)
-    return found
+        value = getattr(value, part, None)
+    return value
 
 
 _DECODERS: dict[str, Callable[[Any], Hashable]] = {

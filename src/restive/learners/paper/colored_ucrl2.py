@@ -14,6 +14,7 @@ from restive.base.errors import Fault, ProblemError
 from restive.learners.contract import Learner, Walk
 from restive.learners.declaration import declare
 from restive.learners.episodes import EpisodicLearner
+from restive.learners.paper.inputs import PLANNING
 from restive.learners.paper.rules import Counts, Optimism, Rule
 from restive.learners.replanning import ValuePlanner
 from restive.learners.storage import encode_argument
@@ -127,7 +128,9 @@ class StructuredLearner(EpisodicLearner):
     "42 D_eps sqrt(B C_U T log(T/delta)) + eps (D_eps + 2) T (Theorem 4)",
     assumes="an eps-structured MDP, rewards in [0, 1]",
     told="the structure and eps, and the parameters of known colors",
-    cites=("Ortner, Ryabko, Auer, Munos: Regret bounds for restless Markov bandits, ALT 2012",),
+    deviation=f"{PLANNING}; known pairs (Psi_K) are given by color, so a color is known or it is "
+    "not",
+    cites=("ortner2012",),
     for_bandits=False,
 )
 class ColoredUCRL2(StructuredLearner):

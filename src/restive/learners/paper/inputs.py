@@ -17,7 +17,19 @@ from restive.learners.storage import decode_label, encode_label, plain_label
 from restive.model.bandit import Bandit
 from restive.theory.confidence import color_caps
 
-__all__ = ["MIXING_TIMES", "Inputs", "Labels", "Round", "unknown_options"]
+__all__ = ["DEPARTURES", "MIXING_TIMES", "PLANNING", "Inputs", "Labels", "Round", "unknown_options"]
+
+# where the algorithms as run differ from the page, for the declarations
+PLANNING = (
+    "value iteration stops at accuracy 1/sqrt(t_k), as in UCRL2, and after 100,000 sweeps at the "
+    "latest, where the page has the optimistic policy itself"
+)
+DEPARTURES = (
+    f"{PLANNING}; the first K pulls, one an arm, are no samples, and t counts samples; where "
+    "mixing times are unknown a(t) = log t is rounded up and at least 1; where states are unknown, "
+    "one seen for the first time ends the episode, and where periods are unknown too it drops the "
+    "samples of its arm beyond the cap if lcm(1, ..., |S|) grows"
+)
 
 MIXING_TIMES = Parameter("mixing_times", "ints", None, "Tmix(1/4) of the arms, if not their own", 1)
 
@@ -114,10 +126,6 @@ class Inputs:
             keep_samples,
         )
 
-    @property
-    def in_rounds(self) -> bool:
-        return self.horizon is None or self.mixing_times is None
-
     def round(self, number: int) -> Round:
         """Round i of the doubling trick; the only one if horizon and mixing times are known."""
         times = self.mixing_times
@@ -173,6 +181,10 @@ class Labels:
         self._themselves = np.tile(np.arange(max(sizes or [0])), (n_arms, 1))
         self.numbers: list[dict[Hashable, int]] = [{} for _ in range(n_arms)]
         self._width = 1  # of the tables so far: one that only grows changes seldom
+
+    def share(self, leaders: Sequence[int]) -> None:
+        """Let each arm number its states as its leader does."""
+        self.numbers = [self.numbers[leader] for leader in leaders] or self.numbers
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
 from restive.learners.declaration import declare
 from restive.learners.episodes import EpisodicLearner
-from restive.learners.paper.inputs import MIXING_TIMES, Inputs, unknown_options
+from restive.learners.paper.inputs import DEPARTURES, MIXING_TIMES, Inputs, unknown_options
 from restive.learners.paper.rules import Counts, Optimism, Rule, carry_over, n_outcomes
 from restive.learners.replanning import ValuePlanner
 from restive.learners.storage import Snapshot
@@ -32,7 +32,7 @@ __all__ = [
 
 RuleMaker = Callable[[float, float], Rule]  # (delta, epsilon) of a round -> rule
 
-PAPER = "Ortner, Ryabko, Auer, Munos: Regret bounds for restless Markov bandits, ALT 2012"
+PAPER = "ortner2012"
 ARMS = "irreducible chains, rewards in [0, 1]"
 TOLD = "horizon, state spaces, mixing times and periods"
 
@@ -44,6 +44,7 @@ TOLD = "horizon, state spaces, mixing times and periods"
     "aperiodic chains (Theorem 2), with larger factors for periodic ones (Remark 5)",
     assumes=ARMS,
     told=f"{TOLD}, unless an option says that one is unknown",
+    deviation=DEPARTURES,
     cites=(PAPER,),
     options=(*unknown_options(False), MIXING_TIMES),
 )
@@ -55,7 +56,9 @@ class RestlessLearner(EpisodicLearner):
     t in the radii counts samples: pulls of arms seen before, from 1 in every round.
 
     A state seen for the first time in mid-episode ends it: the state joins, its arm's counts are
-    kept, and exploration begins. On a restart known states and what was last seen are kept.
+    kept, and exploration begins. Where periods are unknown too, the loop of its arm may then have
+    more ages: samples that cannot be told apart are dropped, the one that showed the state among
+    them. On a restart known states and what was last seen are kept.
 
     >>> learner = RestlessLearner(Inputs(2, horizon=1000, mixing_times=(7, 7), sizes=(2, 2),
     ...                                  periods=(1, 1)))
@@ -76,6 +79,7 @@ class RestlessLearner(EpisodicLearner):
         self.inputs, self.make_rule = inputs, rule or type(self).rule_for
         self.explored: list[set[int]] = [set() for _ in range(inputs.n_arms)]  # since an episode
         self.planner = ValuePlanner(GreedyPolicy)
+        self.turned: set[int] = set()  # arms whose loop has changed with the state just seen
         self.round_start = 0  # samples before the current round
         self.round = inputs.round(1)
         self._restructure(keep=False)
@@ -150,7 +154,10 @@ class RestlessLearner(EpisodicLearner):
         return min(left, self.round_start + self.round.steps - self.samples)
 
     def _make_room(self) -> None:
+        before = self.structure.periods
         self._restructure(keep=True)
+        loops = enumerate(zip(before, self.structure.periods, strict=True))
+        self.turned = {arm for arm, (old, new) in loops if old % new}
 
     def _detour(self) -> int | None:
         """Unknown state space: sample each arm until all its known states have been sampled."""
@@ -160,7 +167,11 @@ class RestlessLearner(EpisodicLearner):
         return next((arm for arm, size in sizes if len(self.explored[arm]) < size), None)
 
     def _count(self, arm: int, state: int, reward: float) -> None:
-        super()._count(arm, state, reward)
+        if arm in self.turned and self.sight.age(arm) >= self.structure.caps[arm]:
+            self.samples += 1  # dropped as those before it: what is kept must not rest on outcomes
+        else:
+            super()._count(arm, state, reward)
+        self.turned.discard(arm)
         if not self.running:
             self.explored[arm].add(state)
 
@@ -188,6 +199,7 @@ class RestlessLearner(EpisodicLearner):
     "periodic ones (Remark 5)",
     assumes=ARMS,
     told="the number of arms and delta, unless an option says that one more is known",
+    deviation=DEPARTURES,
     cites=(PAPER,),
     options=(*unknown_options(True), MIXING_TIMES),
 )
@@ -203,7 +215,7 @@ class UnknownLearner(RestlessLearner):
     assumes=ARMS,
     told="the number of arms and delta, unless an option says that one more is known",
     deviation="samples are not forgotten at the beginning of a round, except those of ages that "
-    "the new round tells apart and the old one did not",
+    f"the new round tells apart and the old one did not; {DEPARTURES}",
     cites=(PAPER,),
     options=(*unknown_options(True), MIXING_TIMES),
 )
