@@ -129,6 +129,15 @@ def test_a_path_drawn_ahead_is_the_same_and_stays_while_it_is_used(size, threads
     assert threading.active_count() == before
 
 
+@pytest.mark.parametrize("recorded", [False, True])
+def test_every_block_is_a_whole_array_so_that_kernels_compile_once(recorded):
+    world = BanditWorld(example1(), 3)
+    world = world.record(100) if recorded else world
+    for states, rewards in world.stream(100, 40):
+        assert states.flags.c_contiguous
+        assert rewards.flags.c_contiguous
+
+
 def test_a_path_drawn_ahead_may_be_left_early(monkeypatch):
     monkeypatch.setenv("RESTIVE_THREADS", "2")
     before = threading.active_count()

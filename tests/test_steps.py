@@ -298,7 +298,7 @@ def test_several_pulls_a_step(pulls):
     assert run.best_arm_gain == pytest.approx(best)
     assert np.allclose(run.weak_regret, best * run.times - run.rewards)
     assert run.regret is None
-    assert run.missing["gap_regret"] == "plans are for one pull a step only"
+    assert run.missing["gap_regret"] == "exact plans are for one pull a step only"
     assert seen == [(400, run.total_reward)]
     with pytest.raises(ProblemError, match="ucb1 cannot choose"):
         play(make_learner("ucb1", 5), world, 10)
@@ -356,4 +356,4 @@ def test_what_is_for_one_pull_only_says_so(asked):
 
 def test_a_plan_within_limits_is_refused_with_a_reason():
     refusal = plan_within(Bandit(example4().arms, pulls=2), 10.0)
-    assert refusal.reason == "plans are for one pull a step, and here there are 2"
+    assert refusal.reason == "exact plans are for one pull a step, and here there are 2"

@@ -14,6 +14,10 @@ import pytest
 
 import restive
 from restive import BanditWorld, InTurn, play, problems
+from restive.many.lagrangian import lagrangian_bound
+from restive.many.policies import myopic, round_robin
+from restive.many.population import Population
+from restive.many.whittle import whittle_table
 
 HOME = Path(__file__).parent.parent
 DOCUMENTS = [HOME / "README.md", *sorted((HOME / "docs").rglob("*.md"))]
@@ -67,7 +71,9 @@ def test_documents_name_what_exists(document):
         assert resolve(name) is not None
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/suites.md", "docs/problem-files.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/suites.md", "docs/problem-files.md", "docs/data.md"]
+)
 def test_programs_in_documents_run(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("radio.toml").write_text(restive.dump_problem(problems.example1()))
@@ -110,7 +116,10 @@ def test_a_run_tells_its_result(run):
 
 def test_a_run_says_what_it_does_not_know():
     run = play(InTurn(2), BanditWorld(problems.example1(), 1), 10)
-    assert "  regret: unknown, no plan was given\n" in repr(run)
+    assert (
+        "  regret: unknown, no plan was given: play(..., plan=plan(bandit)) computes it\n"
+        in repr(run)
+    )
     assert list(run.table().columns) == ["times", "rewards", "weak_regret"]
 
 
@@ -132,3 +141,26 @@ def test_a_plan_shows_and_draws_itself(tmp_path):
     pytest.importorskip("matplotlib")
     plan.plot(tmp_path / "policy.svg")
     assert "svg" in (tmp_path / "policy.svg").read_text()[:400]
+
+
+def test_what_is_large_shows_in_a_few_lines():
+    """A thousand arms, thousands of ages: their size, not their numbers."""
+    arm = restive.Arm([[0.999, 0.001], [0.002, 0.998]], [0, 1])
+    arms = [restive.Arm([[0.9, 0.1], [0.2, 0.8]], [0, 1], name=f"c{k}") for k in range(1000)]
+    bandit, population = restive.Bandit(arms), Population.of(arms)
+    policy = myopic(population)
+    large = [bandit, population, policy, policy.tables[0], whittle_table(arm)]
+    large += [round_robin(population), lagrangian_bound(arms[:50]), restive.forecast(bandit)]
+    for result in large:
+        assert len(repr(result)) < 900, type(result).__name__
+        assert repr(result).count("\n") < 12
+    assert "... 999 more" in repr(bandit)
+    assert re.search(r"about \de\d{3,} information states", repr(large[-1]))  # no float holds it
+    reason = restive.plan_within(bandit, 1.0).reason
+    assert re.fullmatch(r"a plan takes more than \S+ information states", reason)
+
+
+def test_what_is_small_shows_its_numbers():
+    shown = repr(problems.example1(0.1))
+    assert shown.startswith("Bandit(arms=(Arm(transitions=array([[0.9, 0.1],")
+    assert "more" not in shown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -13,13 +13,17 @@ from numpy.typing import NDArray
 from restive.base.checks import require_horizon
 from restive.base.described import Described
 from restive.base.errors import Fault, ProblemError
+from restive.base.notebook import notebook_line
 from restive.base.pictured import Pictured
 from restive.base.table import Table
-from restive.base.words import duration_text
+from restive.base.words import duration_text, shown
 from restive.learners.contract import Learner
 from restive.learners.fixed import FollowPolicy
+from restive.learners.plain import as_learner
+from restive.model.bandit import Bandit
 from restive.planning import Plan
 from restive.policies.policy import Policy
+from restive.simulation.changing import ChangingWorld
 from restive.simulation.scoring import GapSum, RewardSum, marks
 from restive.simulation.structured import StructuredWorld
 from restive.simulation.worlds import BLOCK, BanditWorld, RecordedWorld, recorded_seed
@@ -29,6 +33,8 @@ __all__ = ["Run", "World", "play"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 World = BanditWorld | RecordedWorld | StructuredWorld
+
+NO_PLAN = "no plan was given: play(..., plan=plan(bandit)) computes it"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,6 +78,26 @@ class Run(Described, Pictured):
     def replans(self) -> int:
         """How often a policy was computed."""
         return len(self.episodes)
+
+    def in_units(self, bandit: Bandit) -> Run:
+        """The same run with rewards and regrets in the units that the bandit's rewards are in."""
+        units, pulls = bandit.units, bandit.pulls
+        if units.plain:
+            return self
+
+        def lost(amount: Any) -> Any:
+            return None if amount is None else units.loss(amount)
+
+        def mean(rate: float | None) -> float | None:
+            return None if rate is None else units.mean(rate, pulls)
+
+        return replace(
+            self, total_reward=units.total(self.total_reward, self.steps * pulls),
+            rewards=units.total(self.rewards, self.times * pulls), regret=lost(self.regret),
+            gap_regret=lost(self.gap_regret), weak_regret=lost(self.weak_regret),
+            boundary=lost(self.boundary), gain=mean(self.gain),
+            best_arm_gain=mean(self.best_arm_gain),
+        )  # fmt: skip
 
     def table(self) -> Table:
         """The curves: one row for each step in ``times``."""
@@ -118,6 +144,7 @@ def play(
 ) -> Run:
     """Let a learner, or a policy, play ``horizon`` steps, from the world's first one on.
 
+    A class of your own needs only ``ask()`` and ``tell(arm, state, reward)``.
     At each step it pulls as many arms as the world's bandit says. plan: of that bandit, for
     ``regret`` and ``gap_regret``; for a StructuredWorld the regret needs none. progress: called
     with the steps done and the sum of their rewards, now and then.
@@ -126,18 +153,25 @@ def play(
     >>> from restive.problems import example1
     >>> run = play(InTurn(2), BanditWorld(example1(), 1), 1000)
     >>> run.pulls, run.missing["regret"]
-    ((500, 500), 'no plan was given')
+    ((500, 500), 'no plan was given: play(..., plan=plan(bandit)) computes it')
     """
     steps = require_horizon(horizon)
-    learner = FollowPolicy(learner) if isinstance(learner, Policy) else learner
+    _check_kinds(learner, world)
+    if isinstance(learner, Policy):
+        learner = FollowPolicy(learner)
+    elif not isinstance(world, StructuredWorld):
+        learner = as_learner(learner, _arms(world))
     _check(learner, world, plan)
     gain, best, missing = _yardsticks(world, plan)
     began, planned = perf_counter(), learner.planning_seconds
     rewards = RewardSum(marks(steps), learner.n_arms)
     gaps = None if plan is None else GapSum(plan, rewards.at)
-    for _ in _played(learner, world, steps, rewards, gaps):
-        if progress is not None:
-            progress(rewards.steps, rewards.total)
+    with notebook_line() as tell:
+        for _ in _played(learner, world, steps, rewards, gaps):
+            if progress is not None:
+                progress(rewards.steps, rewards.total)
+            elif tell is not None:
+                tell(f"{learner.name}: {rewards.steps:,} of {steps:,} steps")
     rewards.end()
     if gaps is not None:
         gaps.end()
@@ -188,28 +222,53 @@ def _yardsticks(
     if isinstance(world, StructuredWorld):
         why = "a structured MDP has no arms"
         return world.gain(), None, {"gap_regret": why, "weak_regret": why}
-    why = "no plan was given" if _pulls(world) == 1 else "plans are for one pull a step only"
+    if isinstance(world, ChangingWorld):
+        names = ("regret", "gap_regret", "weak_regret")
+        return None, None, dict.fromkeys(names, "the arms change")
+    why = NO_PLAN if _pulls(world) == 1 else "exact plans are for one pull a step only"
     missing = {} if plan else dict.fromkeys(("regret", "gap_regret"), why)
     if world.bandit is None:
         return None, None, {**missing, "weak_regret": "the world is a record without a bandit"}
-    gains = sorted((arm.gain for arm in world.bandit.arms), reverse=True)
-    return None, sum(gains[: world.bandit.pulls]), missing
+    return None, world.bandit.best_arms_gain, missing
 
 
 def _against(rate: float | None, rewards: RewardSum) -> Floats | None:
     return None if rate is None else np.asarray(rate * rewards.at - rewards.curve)
 
 
+def _arms(world: BanditWorld | RecordedWorld) -> int:
+    return len(world.states) if isinstance(world, RecordedWorld) else world.bandit.n_arms
+
+
+def _check_kinds(learner: object, world: object) -> None:
+    """Say what to give where a name, a class or a bandit stands for what is made of it."""
+    faults = []
+    plays = all(callable(getattr(learner, name, None)) for name in ("ask", "tell"))
+    if isinstance(learner, type) or not (plays or isinstance(learner, Policy)):
+        remedy = "Give a learner or a policy; restive.FunctionPolicy makes one of a function."
+        if isinstance(learner, str):
+            remedy = f"Build it first: restive.make_learner({learner!r}, bandit, horizon)."
+        faults.append(Fault("learner", "not a learner", shown(learner), remedy))
+    if not isinstance(world, World):
+        remedy = "Give a world to play in: restive.BanditWorld(bandit, rng)."
+        faults.append(Fault("world", "not a world", shown(world), remedy))
+    if faults:
+        raise ProblemError(faults)
+
+
 def _check(learner: Learner, world: World, plan: Plan | None) -> None:
     if isinstance(world, StructuredWorld):
         return
-    arms = len(world.states) if isinstance(world, RecordedWorld) else world.bandit.n_arms
+    arms = _arms(world)
     if learner.n_arms != arms:
         remedy = f"Build it for the {arms} arms of this world."
         fault = Fault("learner.n_arms", "another number of arms", str(learner.n_arms), remedy)
         raise ProblemError([fault])
     if _pulls(world) > 1:
         learner.ask_step(_pulls(world))  # refuses what it cannot choose
+    if plan is not None and isinstance(world, ChangingWorld):
+        remedy = "Leave the plan out, and compare rewards with those of each stage's plan."
+        raise ProblemError([Fault("plan", "for arms that change", plan.bandit.name, remedy)])
     if plan is not None and plan.bandit != world.bandit:
         remedy = "Give plan(world.bandit)."
         raise ProblemError([Fault("plan", "made for another bandit", plan.bandit.name, remedy)])

@@ -107,8 +107,8 @@ class GapSum:
             return
         self.total, self._mark, self._last = add_gaps(
             self._plan.values, self._moves, self._laws, self._gaps, pulls[early:],
-            states[:, early:], self.total, self._steps, self.at, self._mark, self.curve,
-            self._last, self._seen,
+            np.ascontiguousarray(states[:, early:]), self.total, self._steps, self.at, self._mark,
+            self.curve, self._last, self._seen,
         )  # fmt: skip
         self._steps += len(pulls) - early
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.base.errors import Fault, ProblemError
+from restive.model.arguments import require_bandit
 from restive.model.bandit import BETA_CONCENTRATION, Arm, Bandit
 from restive.policies.sight import Observation
 
@@ -39,7 +40,7 @@ class BanditWorld:
     """
 
     def __init__(self, bandit: Bandit, rng: Seed = 0) -> None:
-        self.bandit = bandit
+        self.bandit = require_bandit(bandit)
         self._seeds = seed_sequence(rng)
 
     @property
@@ -56,23 +57,30 @@ class BanditWorld:
         """As ``blocks``, but what was yielded is overwritten: long runs allocate nothing."""
         from restive.base.machine import thread_count
 
-        key, entropy = self._seeds.spawn_key, self._seeds.entropy
-        walks = [
-            _ArmPath(arm, np.random.SeedSequence(entropy, spawn_key=(*key, j)))
-            for j, arm in enumerate(self.bandit.arms)
-        ]
+        walks = self.paths()
         ahead = size >= AHEAD_FROM and horizon > size and thread_count() > 1
         shape = (2 if ahead else 1, len(walks), min(size, horizon))
         states, rewards = np.empty(shape, dtype=np.int64), np.empty(shape)
 
         def draw(begin: int) -> Block:
-            part, turn = slice(min(size, horizon - begin)), begin // size % len(states)
-            for walk, path, paid in zip(walks, states[turn], rewards[turn], strict=True):
-                walk.fill(path[part], paid[part])
-            return states[turn][:, part], rewards[turn][:, part]
+            turn, steps = begin // size % len(states), min(size, horizon - begin)
+            block = states[turn], rewards[turn]
+            if steps < shape[2]:  # kernels are compiled for whole arrays, not for parts of them
+                block = np.empty((len(walks), steps), dtype=np.int64), np.empty((len(walks), steps))
+            for walk, path, paid in zip(walks, *block, strict=True):
+                walk.fill(path, paid)
+            return block
 
         begins = range(0, horizon, size)
         yield from _drawn_ahead(draw, begins) if ahead else map(draw, begins)
+
+    def paths(self) -> list[ArmPath]:
+        """The arms at their first step, to be followed one by one."""
+        key, entropy = self._seeds.spawn_key, self._seeds.entropy
+        return [
+            ArmPath(arm, np.random.SeedSequence(entropy, spawn_key=(*key, j)))
+            for j, arm in enumerate(self.bandit.arms)
+        ]
 
     def walk(self) -> PathWalk:
         """The path from its first step on, to pull arms step by step."""
@@ -99,20 +107,24 @@ def _drawn_ahead(draw: Callable[[int], Block], begins: Iterable[int]) -> Iterato
             yield coming.result()
 
 
-class _ArmPath:
+class ArmPath:
     """One arm's chain and rewards, drawn from two streams of its own.
 
     The chain is drawn by inversion from the numbers of NumPy's SFC64, one a step.
     """
 
     def __init__(self, arm: Arm, seeds: np.random.SeedSequence) -> None:
-        self.arm = arm
         moves, noise = seeds.spawn(2)
         self.noise = np.random.default_rng(noise)
         self.generator = np.array(np.random.SFC64(moves).state["state"]["state"])
-        self.steps = np.ceil(heights_of(arm.transitions) * 2.0**53).astype(np.int64)
         self.start = np.ceil(heights_of(arm.initial_law) * 2.0**53).astype(np.int64)
         self.state = -1
+        self.become(arm)
+
+    def become(self, arm: Arm) -> None:
+        """From the next step on, move and pay as this arm does."""
+        self.arm = arm
+        self.steps = np.ceil(heights_of(arm.transitions) * 2.0**53).astype(np.int64)
 
     def fill(self, states: Ints, rewards: Floats) -> None:
         from restive._kernels.paths import chain_path
@@ -165,7 +177,8 @@ class RecordedWorld:
             raise ProblemError([Fault("horizon", "longer than the record", str(horizon), remedy)])
         for begin in range(0, horizon, size):
             part = slice(begin, min(horizon, begin + size))
-            yield self.states[:, part], self.rewards[:, part]
+            states, rewards = self.states[:, part], self.rewards[:, part]
+            yield np.ascontiguousarray(states), np.ascontiguousarray(rewards)
 
     stream = blocks
 
