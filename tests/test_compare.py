@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -65,11 +65,25 @@ def undisturbed(tmp_path_factory):
     return path, kept(folder / "out")
 
 
+STARTED = []
+
+
 def start(*words):
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [*PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=ENVIRONMENT, start_new_session=True, preexec_fn=heed_interrupts,
     )  # fmt: skip
+    STARTED.append(process)
+    return process
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_left():
+    """Whatever becomes of a test, its processes end with it, workers and pipes included."""
+    yield
+    while STARTED:
+        with STARTED.pop() as process, suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def heed_interrupts():
@@ -128,14 +142,27 @@ def test_two_at_once_on_one_directory(undisturbed, tmp_path):
     path, _ = undisturbed
     where = tmp_path / "out"
     first = start(path, "--out", where, "--workers", 1)
-    wait_for(where, 1)
-    code, _, err = finish(start(path, "--out", where, "--workers", 1))
+    try:
+        wait_for(where, 1)
+        os.kill(first.pid, signal.SIGSTOP)  # it must not end while the second one starts
+        code, _, err = finish(start(path, "--out", where, "--workers", 1))
+    finally:
+        os.kill(first.pid, signal.SIGKILL)
+        first.communicate()
     assert code == 2
     assert f"{where}: another comparison is writing there (found process {first.pid} on " in err
-    os.kill(first.pid, signal.SIGKILL)
-    first.communicate()
     shown = CliRunner().invoke(app, ["compare", str(path), "--out", str(where), "--workers", "1"])
     assert shown.exit_code == 0, shown.stderr  # the lock went with the process
+
+
+def address_in(listing):
+    """Of the scheduler that writes this file, which may be there before its content is."""
+    deadline = time.monotonic() + LIMIT
+    while True:
+        with suppress(OSError, ValueError):
+            return json.loads(listing.read_text())["address"]
+        assert time.monotonic() < deadline, "no scheduler"
+        time.sleep(0.05)
 
 
 @contextmanager
@@ -151,11 +178,7 @@ def dask_cluster(folder):
         for _ in range(2):
             command = [*tool[:2], "distributed.cli.dask_worker", "--nthreads", "1", *ends]
             started.append(subprocess.Popen([*command, "--no-nanny"], cwd=folder, **quiet))
-        deadline = time.monotonic() + LIMIT
-        while not listing.exists():
-            assert time.monotonic() < deadline, "no scheduler"
-            time.sleep(0.05)
-        yield json.loads(listing.read_text())["address"], started[1:]
+        yield address_in(listing), started[1:]
     finally:
         for process in started:
             process.kill()

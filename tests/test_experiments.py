@@ -470,7 +470,7 @@ def test_a_full_disk_is_told_and_costs_nothing(tmp_path, monkeypatch, error, wor
 
 @pytest.mark.parametrize(("workers", "jobs", "wanted"), [(9999, 1, 1), (9999, 3, 3), (2, 3, 2)])
 def test_no_more_workers_than_jobs(workers, jobs, wanted):
-    from restive.experiments.backends import opened
+    from restive.base.backends import opened
 
     with opened(list, "local", "", workers, jobs) as pool:
         assert pool.workers == wanted
@@ -662,20 +662,38 @@ def test_statistics_read_back_are_those_that_were_computed(small):
         assert old.known == new.known
 
 
-def test_statistics_of_other_runs_do_not_count(small, tmp_path):
-    import shutil
-
+def ranks(where):
     from restive.experiments.tables import read_statistics
 
+    found = read_statistics(load_results(where, partial=True), where)
+    return [entry.rank for entry in found.summary.entries]
+
+
+def test_statistics_that_were_touched_or_are_of_other_runs_do_not_count(small, tmp_path):
+    import json
+    import shutil
+    from hashlib import sha256
+
+    from restive.base.documents import canonical_json
+
     _, where, _ = small
-    shutil.copytree(where, tmp_path / "copy")
-    text = (tmp_path / "copy" / "summary.json").read_text().replace('"rank": 1', '"rank": 7')
-    (tmp_path / "copy" / "summary.json").write_text(text)
-    results = load_results(tmp_path / "copy", partial=True)
-    assert any(e.rank == 7 for e in read_statistics(results, tmp_path / "copy").summary.entries)
-    (tmp_path / "copy" / "cells/01-drawn/thompson/400-1.json").unlink()
-    results = load_results(tmp_path / "copy", partial=True)
-    assert all(e.rank != 7 for e in read_statistics(results, tmp_path / "copy").summary.entries)
+    copy = tmp_path / "copy"
+    shutil.copytree(where, copy)
+    content = json.loads((copy / "summary.json").read_text())
+    for entry in content["entries"]:
+        entry["rank"] = 7
+    (copy / "summary.json").write_bytes(canonical_json(content))
+    assert 7 not in ranks(copy)  # the checksum is not that of the ranks
+    body = {key: value for key, value in content.items() if key != "sha256"}
+    content["sha256"] = sha256(canonical_json(body)).hexdigest()
+    (copy / "summary.json").write_bytes(canonical_json(content))
+    assert 7 in ranks(copy)  # it is read, and not computed again
+    curves = (copy / "curves.csv").read_bytes()
+    (copy / "curves.csv").write_bytes(curves[:-1])
+    assert 7 not in ranks(copy)
+    (copy / "curves.csv").write_bytes(curves)
+    (copy / "cells/01-drawn/thompson/400-1.json").unlink()
+    assert 7 not in ranks(copy)
 
 
 def test_a_deeply_nested_log_or_cell_is_passed_over(small, tmp_path):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from restive.base.lazy import lazy
 
 if TYPE_CHECKING:
     from restive.experiments.experiment import Experiment, Participant, compare
@@ -22,19 +23,13 @@ __all__ = [
     "summarize",
 ]
 
-_HOMES = {
-    "Curves": "results",
-    "Participant": "participants",
-    "Experiment": "experiment",
-    "Results": "results",
-    "Summary": "summary",
-    "compare": "experiment",
-    "load_results": "reading",
-    "summarize": "summary",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"restive.experiments.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'restive.experiments' has no attribute {name!r}")
+__getattr__ = lazy(
+    __name__,
+    {
+        "experiment": "Experiment compare",
+        "participants": "Participant",
+        "reading": "load_results",
+        "results": "Curves Results",
+        "summary": "Summary summarize",
+    },
+)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import product
 from math import nan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.words import formula_free
 from restive.experiments.statistics import Band, json_number, mean_band, median_band
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ class Bands:
             curves = self.results.found.get(place)
             runs = None if curves is None else np.asarray(getattr(curves, REGRETS[regret]))
             known = runs is not None and len(runs) > 0 and bool(np.isfinite(runs).all())
-            self._bands[key] = CENTRES[centre](runs) if known else None
+            band = CENTRES[centre](runs) if known else None
+            self._bands[key] = _rising(band) if band and regret == "gap" else band
         return self._bands[key]
 
     def times(self, problem: str, horizon: int) -> Ints | None:
@@ -77,25 +79,38 @@ class Bands:
         stream = io.StringIO()
         table = csv.writer(stream, lineterminator="\n")
         table.writerow(COLUMNS)
-        table.writerows(self.rows())
+        table.writerows(map(formula_free, row) for row in self.rows())
         return stream.getvalue().encode()
 
-    def read(self, path: Path) -> None:
+    def read(self, content: bytes) -> None:
         """Take the bands from a table that ``to_csv`` wrote of the same results."""
-        with open(path, encoding="utf-8", newline="") as stream:
-            table = csv.reader(stream)
-            if tuple(next(table, ())) != COLUMNS:
-                raise ValueError(f"{path} has other columns")
-            lines: dict[tuple[Place, str], list[list[float]]] = {}
-            for problem, learner, horizon, regret, _, _, *point in table:
-                numbers = [float(value) if value else nan for value in point]
-                lines.setdefault(((problem, learner, int(horizon)), regret), []).append(numbers)
+        table = csv.reader(io.StringIO(content.decode(), newline=""))
+        if tuple(next(table, ())) != COLUMNS:
+            raise ValueError("a table with other columns")
+        lines: dict[tuple[Place, str], list[list[float]]] = {}
+        results = self.results
+        names = {formula_free(name): name for name in (*results.problems, *results.learners)}
+        for problem, learner, horizon, regret, _, _, *point in table:
+            numbers = [float(value) if value else nan for value in point]
+            place = (names[problem], names[learner], int(horizon))
+            lines.setdefault((place, regret), []).append(numbers)
         for (place, regret), points in lines.items():
             columns = np.array(points, dtype=np.float64).T
             for k, centre in enumerate(CENTRES):
                 middle, lower, upper = columns[3 * k : 3 * k + 3]
                 reason = NO_BOUNDS if np.isnan(lower).all() else ""
                 self._bands[place, regret, centre] = Band(lower, middle, upper, reason=reason)
+
+
+def _rising(band: Band) -> Band:
+    """The band of a curve that never falls, as gap regret does not, and is never below 0.
+
+    Where the whole curve is inside the band, it is inside this one too: what it has passed by one
+    time it keeps, and what it does not pass until later it has not passed now.
+    """
+    lower = np.maximum(np.maximum.accumulate(band.lower), 0.0)
+    upper = np.minimum.accumulate(band.upper[::-1])[::-1]
+    return replace(band, lower=lower, upper=upper)
 
 
 def _parts(band: Band) -> tuple[NDArray[np.float64], ...]:

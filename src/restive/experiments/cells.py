@@ -17,9 +17,12 @@ import numpy as np
 
 from restive.base.errors import Fault, ProblemError, RestiveError, TooLargeError
 from restive.experiments.participants import Participant
+from restive.experiments.traces import played_stretch
+from restive.learners import Learner
+from restive.learners.plain import as_learner
 from restive.model.bandit import Bandit
 from restive.planning import Plan, Refusal, plan_within
-from restive.simulation import BanditWorld, play
+from restive.simulation import BanditWorld, TraceWorld, play
 
 __all__ = ["SOURCES", "Cell", "CellOutcome", "Job", "run_batch", "run_job", "versions", "yardstick"]
 
@@ -44,6 +47,7 @@ class Cell(NamedTuple):
 
 
 PLAN = ""  # no learner has an empty label
+NO_BEST = "on a trace there is no best policy to know"
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ class Job:
     seed: int
     delta: float
     versions: Mapping[str, str]
+    trace: TraceWorld | None = None  # the world, if it is a recorded one
 
 
 class CellOutcome(NamedTuple):
@@ -124,8 +129,10 @@ def run_job(job: Job) -> CellOutcome:
 
 def _planned(job: Job) -> tuple[dict[str, Any], dict[str, float]]:
     began = perf_counter()
-    best = yardstick(job.bandit)
     record: dict[str, Any] = {"note": "", "gain": None, "lower": None, "upper": None}
+    if job.trace is not None:
+        return record | {"note": NO_BEST}, {"seconds": 0.0}
+    best = yardstick(job.bandit)
     if isinstance(best, Refusal):
         record["note"] = best.reason
     else:
@@ -136,32 +143,46 @@ def _planned(job: Job) -> tuple[dict[str, Any], dict[str, float]]:
 
 
 def _played(job: Job, participant: Participant) -> tuple[dict[str, Any], dict[str, float]]:
-    best = yardstick(job.bandit)
-    known = best if isinstance(best, Plan) else None
+    known = None
+    if job.trace is None and isinstance(best := yardstick(job.bandit), Plan):
+        known = best
     began, cell = perf_counter(), job.cell
-    shared = (cell.problem, cell.horizon, cell.run)
-    luck = np.random.default_rng(_seeds(job.seed, "learner", *shared, cell.learner))
-    world = BanditWorld(job.bandit, _seeds(job.seed, "world", *shared))
+    luck = np.random.default_rng(_seeds(job.seed, "learner", *_shared(cell), cell.learner))
     building = True
     try:
         with participant.importing():
-            learner = participant.build(job.bandit, cell.horizon, job.delta, luck)
+            player = participant.build(job.bandit, cell.horizon, job.delta, luck)
+            learner = as_learner(player, job.bandit.n_arms)
             building = False
-            run = play(learner, world, cell.horizon, plan=known)
+            record = _record(job, learner, known)
     except (Exception, SystemExit) as error:
         if not _refusal(error, participant, building):
             raise _LearnerError from error
         words = (str(error).splitlines() or [type(error).__name__])[0]
         return {"refused": words}, {"seconds": perf_counter() - began}
-    record = {
+    planning = learner.planning_seconds
+    return record, {"seconds": perf_counter() - began, "planning_seconds": planning}
+
+
+def _record(job: Job, learner: Learner, known: Plan | None) -> dict[str, Any]:
+    """One run of a learner, for its file."""
+    cell = job.cell
+    if job.trace is not None:
+        return played_stretch(learner, job.trace, cell.horizon, cell.run)
+    world = BanditWorld(job.bandit, _seeds(job.seed, "world", *_shared(cell)))
+    run = play(learner, world, cell.horizon, plan=known)
+    return {
         "rewards": run.rewards.tolist(),
         "gap_regret": None if run.gap_regret is None else run.gap_regret.tolist(),
         "boundary": run.boundary,
         "episodes": len(run.episodes),
         "pulls": list(run.pulls),
     }
-    spent = {"seconds": perf_counter() - began, "planning_seconds": run.seconds_planning}
-    return record, spent
+
+
+def _shared(cell: Cell) -> tuple[str, int, int]:
+    """What all learners of a run have in common."""
+    return cell.problem, cell.horizon, cell.run
 
 
 def _refusal(error: BaseException, participant: Participant, building: bool) -> bool:

@@ -13,8 +13,10 @@ from typing import Any
 
 from restive.base.documents import canonical_json, read_json
 from restive.base.errors import Fault, ProblemError
+from restive.base.reading import read_file
 from restive.base.writing import DRAFTS, new_file
 from restive.experiments.cells import PLAN, Cell
+from restive.simulation.scoring import marks
 
 __all__ = ["OTHER", "Directory", "read_cell", "whole", "write_cell", "writing"]
 
@@ -81,19 +83,44 @@ def write_cell(path: Path, key: str, cell: Cell, result: Mapping[str, Any]) -> N
 def read_cell(path: Path, key: str, cell: Cell) -> dict[str, Any] | str | None:
     """A kept result; None if there is none, and in words what is wrong with it if it is damaged."""
     try:
-        data = path.read_bytes()
+        result = read_json(read_file(path))
+        checksum = result.pop("sha256")
+        if checksum != _checksum(result):
+            return "does not match its checksum"
+        if (result.pop("key"), result.pop("cell")) != (key, list(cell)):
+            return OTHER
     except FileNotFoundError:
         return None
-    try:
-        result = read_json(data)
-        checksum = result.pop("sha256")
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return "is cut off or not a cell"
-    if checksum != _checksum(result):
-        return "does not match its checksum"
-    if result.pop("key") != key or result.pop("cell") != list(cell):
-        return OTHER
-    return dict(result)
+    return dict(result) if _sound(cell, result) else "holds what no run comes to"
+
+
+def _sound(cell: Cell, result: Mapping[str, Any]) -> bool:
+    """Whether all that readers take from a cell is there, of the right kind and length."""
+    if cell.learner == PLAN:
+        numbers = [result.get(key) for key in ("gain", "lower", "upper")]
+        return all(n is None for n in numbers) or all(map(_finite, numbers))
+    if "refused" in result:
+        return isinstance(result["refused"], str)
+    count = len(marks(cell.horizon))
+    curves = [result.get(key, "missing") for key in ("rewards", "gap_regret")]
+    whole = [
+        isinstance(curve, list) and len(curve) == count and all(map(_finite, curve))
+        for curve in curves
+    ]
+    episodes = result.get("episodes")
+    pulls = result.get("pulls")
+    counted = isinstance(pulls, list) and all(_count(n) for n in (episodes, *pulls))
+    return counted and whole[0] and (whole[1] or curves[1] is None)
+
+
+def _count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**62
+
+
+def _finite(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < 1e15
 
 
 def _checksum(body: Mapping[str, Any]) -> str:

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from restive.base.errors import Fault, ProblemError
 from restive.base.words import shown
+from restive.experiments.description import LONGEST, MOST_RUNS
+from restive.experiments.named_problem import NamedProblem
 from restive.experiments.participants import Participant, participants_from
-from restive.experiments.problems import NamedProblem, Problems, problems_from
+from restive.experiments.problems import Problems, problems_from
+from restive.experiments.traces import stretch_faults
 
 if TYPE_CHECKING:
     from restive.experiments.progress import Watcher
@@ -22,8 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["Experiment", "NamedProblem", "Participant", "compare"]
 
 DEFAULT_LEARNERS = ("tied-sampling", "tied-ucrl", "colored-ucrl2", "thompson", "best-arm")
-LONGEST = 10**12  # steps
-MOST_RUNS = 10**6
 
 Count = SupportsIndex | float
 Learners = str | Participant | Iterable[str | Participant | Mapping[str, Any]]
@@ -34,7 +35,8 @@ class Experiment:
     """Learners to compare: each plays each problem, for each horizon, ``runs`` times.
 
     problems: bandits by name; or bandits, paths of problem files, names of the gallery and of
-    suites, one or several.
+    suites, one or several. Traces, or the path of data, are a problem too: run r plays the r-th
+    stretch of them.
     learners: names, or Participants with options and labels of their own.
     Run r of a problem and horizon shows every learner the same world. Every number follows from
     the seed and from the names in its own cell, so that adding a problem, a learner, a horizon or
@@ -68,6 +70,8 @@ class Experiment:
         steps, wrong = _horizons(horizons)
         count, start = whole_number(runs), whole_number(seed)
         faults += more + wrong + _check_numbers(count, start, delta)
+        if not faults:
+            faults = stretch_faults(named, steps, int(count))
         if faults:
             raise ProblemError(faults)
         values = (named, participants, steps, int(count), int(start), float(delta), command)

@@ -21,7 +21,7 @@ def alone(path: Path) -> Iterator[None]:
     with _opened(path) as stream:
         if not _taken(stream.fileno()):
             stream.seek(0)
-            holder = stream.read().decode(errors="replace").strip() or "another process"
+            holder = stream.read(200).decode(errors="replace").strip() or "another process"
             remedy = "Wait for it, or give another directory."
             message = "another comparison is writing there"
             raise ProblemError([Fault(str(path.parent), message, holder, remedy)])

@@ -1,45 +1,37 @@
-"""The problems of an experiment: files, bandits, names of the gallery and of suites."""
+"""The problems of an experiment: files, bandits, traces, names of the gallery and of suites."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from hashlib import sha256
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from restive.base.errors import Fault, ProblemError
+from restive.base.reading import read_file
 from restive.base.words import guess, shown
+from restive.data.reading import read_traces
+from restive.data.traces import Traces
+from restive.experiments.named_problem import NamedProblem
+from restive.experiments.traces import READING, is_trace, trace_in_file, trace_problem
 from restive.model.bandit import Bandit
-from restive.model.files import dump_problem, load_problem
+from restive.model.files import load_problem
 from restive.problems import GALLERY
 from restive.problems.lookup import is_path, problems_called
 from restive.problems.suites import suite
 
 __all__ = ["NamedProblem", "Problems", "problems_from", "problems_in_file"]
 
-SOURCES = ("file", "gallery", "suite")
+SOURCES = ("file", "gallery", "suite", "trace")
 
-Problems = Mapping[str, Bandit] | Bandit | str | Path | Sequence["Bandit | str | Path"]
-
-
-@dataclass(frozen=True)
-class NamedProblem:
-    """A problem under the name it has in this experiment."""
-
-    name: str
-    bandit: Bandit
-    sha256: str  # of the file it was read from, or of the file it would be written to
-
-    @classmethod
-    def of(cls, name: str, bandit: Bandit, data: bytes | None = None) -> NamedProblem:
-        written = dump_problem(bandit).encode() if data is None else data
-        return cls(name, bandit, sha256(written).hexdigest())
-
-    def to_dict(self) -> dict[str, Any]:
-        whole = json.loads(dump_problem(self.bandit, "json"))
-        return {"name": self.name, "sha256": self.sha256, "problem": whole}
+Problems = (
+    Mapping[str, Bandit | Traces]
+    | Bandit
+    | Traces
+    | str
+    | Path
+    | Sequence["Bandit | Traces | str | Path"]
+)
 
 
 def problems_from(source: Any) -> tuple[tuple[NamedProblem, ...], list[Fault]]:
@@ -47,7 +39,7 @@ def problems_from(source: Any) -> tuple[tuple[NamedProblem, ...], list[Fault]]:
     if isinstance(source, Mapping):
         problems, faults = _by_name(source)
         return problems, faults or _check_names(problems)
-    single = isinstance(source, Bandit | NamedProblem | str | Path)
+    single = isinstance(source, Bandit | Traces | NamedProblem | str | Path)
     if not single and not isinstance(source, Iterable):
         return (), [Fault("problems", "not a problem", shown(source), REMEDY)]
     named: list[NamedProblem] = []
@@ -62,7 +54,10 @@ def problems_from(source: Any) -> tuple[tuple[NamedProblem, ...], list[Fault]]:
     return tuple(named), faults + more
 
 
-REMEDY = "Give a Bandit, the path of a problem file, or a name of the gallery or of a suite."
+REMEDY = (
+    "Give a Bandit, Traces, the path of a problem file or of data, or a name of the gallery or of "
+    "a suite."
+)
 
 
 def _by_name(bandits: Mapping[Any, Any]) -> tuple[tuple[NamedProblem, ...], list[Fault]]:
@@ -71,12 +66,18 @@ def _by_name(bandits: Mapping[Any, Any]) -> tuple[tuple[NamedProblem, ...], list
         place = f"problems[{shown(name)}]"
         if not isinstance(name, str):
             faults.append(Fault(place, "not a name", shown(name), "Give a text as its name."))
-        if not isinstance(bandit, Bandit):
-            remedy = "Give a Bandit; restive.load_problem(path) reads one from a file."
+        if not isinstance(bandit, Bandit | Traces):
+            remedy = "Give a Bandit or Traces; restive.load_problem(path) reads one from a file."
             faults.append(Fault(place, "not a problem", shown(bandit), remedy))
     if faults:
         return (), faults
-    return tuple(NamedProblem.of(name, bandit) for name, bandit in bandits.items()), []
+    return tuple(_called(name, given) for name, given in bandits.items()), []
+
+
+def _called(name: str, source: Bandit | Traces) -> NamedProblem:
+    if isinstance(source, Traces):
+        return trace_problem(source, name)
+    return NamedProblem.of(name, source)
 
 
 def _given(number: int, item: Any) -> list[NamedProblem]:
@@ -84,8 +85,10 @@ def _given(number: int, item: Any) -> list[NamedProblem]:
         return [item]
     if isinstance(item, Bandit):
         return [NamedProblem.of(item.name or f"problem {number + 1}", item)]
+    if isinstance(item, Traces):
+        return [trace_problem(item, f"problem {number + 1}")]
     if isinstance(item, Path):
-        return [read_problem(item)]
+        return _word(str(item), Path())
     if isinstance(item, str):
         return _word(item, Path())
     raise ProblemError([Fault("", "not a problem", shown(item), REMEDY)])
@@ -110,9 +113,10 @@ def _problems(item: Any, folder: Path) -> list[NamedProblem]:
     if isinstance(item, str):
         return _word(item, folder)
     if not isinstance(item, Mapping) or sum(key in item for key in SOURCES) != 1:
-        remedy = "Give a path, or a table with one of file, gallery or suite."
+        remedy = "Give a path, or a table with one of file, gallery, suite or trace."
         raise ProblemError([Fault("", "not a problem", shown(item), remedy)])
-    allowed = (*SOURCES, "name", "parameters") if "gallery" in item else (*SOURCES, "name")
+    more = {"gallery": ("parameters",), "trace": READING}
+    allowed = (*SOURCES, "name", *(key for own in more if own in item for key in more[own]))
     faults = [
         Fault(key, "no such field", shown(item[key]), f"It may have {', '.join(allowed)}.")
         for key in item
@@ -121,7 +125,7 @@ def _problems(item: Any, folder: Path) -> list[NamedProblem]:
     source = next(key for key in SOURCES if key in item)
     faults += [
         Fault(key, "not a text", shown(item[key]), "Put it in quotation marks.")
-        for key in (source, "name")
+        for key in ("name" if source == "trace" else source, "name")
         if not isinstance(item.get(key, ""), str)
     ]
     if faults:
@@ -129,6 +133,8 @@ def _problems(item: Any, folder: Path) -> list[NamedProblem]:
     name = item.get("name", "")
     if source == "file":
         return [read_problem(folder / item["file"], name)]
+    if source == "trace":
+        return [trace_in_file(item, folder)]
     if source == "suite":
         return [NamedProblem.of(key, bandit) for key, bandit in suite(item["suite"]).items()]
     return [_gallery(item["gallery"], name, item.get("parameters", {}))]
@@ -136,6 +142,8 @@ def _problems(item: Any, folder: Path) -> list[NamedProblem]:
 
 def _word(word: str, folder: Path) -> list[NamedProblem]:
     """A path if it looks like one or is one, else a name of the gallery or of a suite."""
+    if is_trace(word):
+        return [trace_problem(read_traces(folder / word), Path(word).stem)]
     if is_path(word, folder):
         return [read_problem(folder / word)]
     return [NamedProblem.of(name, bandit) for name, bandit in problems_called(word).items()]
@@ -162,7 +170,7 @@ def read_problem(path: Path, name: str = "") -> NamedProblem:
     """A problem file under its own name without the suffix, or another one."""
     try:
         bandit = load_problem(path)
-        return NamedProblem.of(name or path.stem, bandit, path.read_bytes())
+        return NamedProblem.of(name or path.stem, bandit, read_file(path))
     except ProblemError as error:
         raise ProblemError([inside(fault, str(path)) for fault in error.faults]) from None
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+from restive.base.words import duration_text
 from restive.experiments.cells import PLAN, Cell, Job
 
-__all__ = ["Pace", "Watcher", "batches"]
+__all__ = ["Pace", "Teller", "Watcher", "batches"]
 
 BATCH_SECONDS = 0.5  # short cells travel together, so that sending them costs little
 LARGEST_BATCH = 100
@@ -27,6 +28,23 @@ class Watcher:
 
     def notice(self, words: str) -> None:
         """Something that the user should know."""
+
+
+class Teller(Watcher):
+    """Tells in a line that is written over; what the user should know stays, as printed words."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+
+    def started(self, done: int, total: int, seconds_left: float | None) -> None:
+        self.finished(done, total, seconds_left)
+
+    def finished(self, done: int, total: int, seconds_left: float | None) -> None:
+        left = "" if seconds_left is None else f", about {duration_text(seconds_left)} left"
+        self._tell(f"comparing: {done:,} of {total:,} runs{left}")
+
+    def notice(self, words: str) -> None:
+        print(words)
 
 
 class Pace:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import product
 from math import nan
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 from restive.base.documents import canonical_json
 from restive.base.errors import Fault, ProblemError
 from restive.experiments.cells import PLAN, Cell
+from restive.experiments.description import read_description
 from restive.experiments.directory import Directory, read_cell
 from restive.experiments.results import Curves, Failure, Place, Results
 from restive.experiments.store import (
@@ -20,7 +22,6 @@ from restive.experiments.store import (
     log_lines,
     logged_cells,
     logged_failures,
-    read_description,
 )
 from restive.model.bandit import Bandit
 from restive.model.schema import bandit_from
@@ -87,12 +88,15 @@ class _Reader:
         return Results(
             self.problems, self.learners, tuple(self.spec["horizons"]), self.spec["runs"],
             self.spec["seed"], self.bandits, self.gains, _best_arms(self.bandits), refusals,
-            self._provenance(), self._command(), curves, failures,
+            self._provenance(), self._command(), curves, failures, self._traces(),
         )  # fmt: skip
 
     def _read(self, cell: Cell) -> dict[str, Any] | None:
         record = read_cell(self.directory.cell(cell), self._keys.of(cell), cell)
-        return record if isinstance(record, dict) else None
+        if not isinstance(record, dict):
+            return None
+        n_arms = self.bandits[cell.problem].n_arms
+        return record if len(record.get("pulls", range(n_arms))) == n_arms else None
 
     def _runs(self, problem: str, learner: str, horizon: int) -> list[Found]:
         """Results of the first runs, up to the first that is missing or damaged."""
@@ -122,7 +126,10 @@ class _Reader:
         record = self._read(Cell(problem, PLAN, 0, 0)) or {}
         if record.get("gain") is None:
             return nan, nan, nan
-        return record["gain"], record["lower"], record["upper"]
+        gain, lower, upper = (float(record[what]) for what in ("gain", "lower", "upper"))
+        bandit = self.bandits[problem]
+        mean = partial(bandit.units.mean, pulls=bandit.pulls)
+        return mean(gain), mean(lower), mean(upper)
 
     def _curves(
         self, place: Place, runs: Sequence[Found], cells: Sequence[Cell] | None = None
@@ -131,19 +138,28 @@ class _Reader:
         cells = cells or [Cell(*place, k) for k in range(len(runs))]
         times = marks(place[2])
         bandit = self.bandits[place[0]]
-        rewards = np.array([run["rewards"] for run in runs])
+        units, pulls = bandit.units, bandit.pulls
+        paid = np.array([run["rewards"] for run in runs])
+        rewards = units.total(paid, pulls * times)
         unknown = [nan] * len(times)
         gaps = [unknown if run["gap_regret"] is None else run["gap_regret"] for run in runs]
         spent = [self._spent.get(cell, {}) for cell in cells]
         return Curves(
             times,
             self.gains[place[0]][0] * times - rewards,
-            np.array(gaps, dtype=np.float64),
-            bandit.arms[bandit.best_arm].gain * times - rewards,
+            units.loss(np.array(gaps, dtype=np.float64)),
+            units.loss(_best_arm_curves(bandit, times, runs) - paid),
             np.array([entry.get("seconds", nan) for entry in spent]),
             np.array([entry.get("planning_seconds", nan) for entry in spent]),
             np.array([run["episodes"] for run in runs], dtype=np.int64),
+            np.array([run["pulls"] for run in runs], dtype=np.int64),
         )
+
+    def _traces(self) -> dict[str, int]:
+        """Steps of the problems that are traces."""
+        told = {p["name"]: p["trace"] for p in self.spec["problems"] if "trace" in p}
+        steps = {name: t.get("steps", 0) if isinstance(t, dict) else 0 for name, t in told.items()}
+        return {name: count for name, count in steps.items() if isinstance(count, int)}
 
     def _provenance(self) -> dict[str, Any]:
         starts = [entry for entry in log_lines(self.directory.log) if entry.get("event") == "start"]
@@ -155,12 +171,12 @@ class _Reader:
             "learners": self.spec["learners"],
             "files": {problem["name"]: problem["sha256"] for problem in self.spec["problems"]},
             "experiment": _hash(self.spec),
-            "started": starts[0]["at"] if starts else "",
-            "finished": ends[-1]["at"] if ends else "",
+            "started": str(starts[0].get("at", "")) if starts else "",
+            "finished": str(ends[-1].get("at", "")) if ends else "",
             "sittings": len(starts),
-            "machines": _distinct([entry.get("machine", {}) for entry in starts]),
+            "machines": _distinct([_plain(entry.get("machine")) for entry in starts]),
             "backends": _distinct([
-                {"backend": entry.get("backend"), "workers": entry.get("workers")}
+                _plain({"backend": entry.get("backend"), "workers": entry.get("workers")})
                 for entry in starts
             ]),
             "hosts": sorted({e["host"] for e in self._spent.values() if e.get("host")}),
@@ -168,14 +184,27 @@ class _Reader:
 
     def _command(self) -> str:
         commands = [e.get("command", "") for e in log_lines(self.directory.log)]
-        return next((command for command in reversed(commands) if command), "")
+        return next((c for c in reversed(commands) if c and isinstance(c, str)), "")
+
+
+def _best_arm_curves(bandit: Bandit, times: Any, runs: Sequence[Found]) -> Any:
+    """What the best single arm earns: on average, or along each run's stretch of a trace."""
+    if runs and all("against" in run for run in runs):
+        return np.array([run["against"] for run in runs])
+    return bandit.best_arms_gain * times
 
 
 def _best_arms(bandits: Mapping[str, Bandit]) -> dict[str, tuple[int, float]]:
     return {
-        name: (bandit.best_arm, bandit.arms[bandit.best_arm].gain)
+        name: (bandit.best_arm, bandit.units.mean(bandit.best_arms_gain, bandit.pulls))
         for name, bandit in bandits.items()
     }
+
+
+def _plain(entry: Any) -> dict[str, Any]:
+    """The texts and whole numbers of a table in the log; it is text for people and no more."""
+    fields = entry if isinstance(entry, dict) else {}
+    return {key: value for key, value in fields.items() if type(value) in (str, int)}
 
 
 def _distinct(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -42,6 +43,7 @@ class Curves:
     seconds: Floats  # (R,) wall time of the run; nan if unknown
     planning_seconds: Floats  # (R,)
     episodes: Ints  # (R,)
+    pulls: Ints | None = None  # (R, K) how often each arm was pulled; None if unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +85,17 @@ class Results(Pictured):
     command: str  # that made it, as it was last given
     found: Mapping[Place, Curves] = field(repr=False)
     failures: Mapping[Place, Failure] = field(default_factory=dict)  # learners with failed runs
+    traces: Mapping[str, int] = field(default_factory=dict)  # steps of problems that are traces
+
+    def ceiling(self, problem: str) -> float:
+        """What no policy earns more than per step: rho* as far as it is known, else a bound."""
+        upper = self.gains[problem][2]
+        if isfinite(upper):
+            return upper
+        from restive.many.lagrangian import ceiling
+
+        bandit = self.bandits[problem]
+        return bandit.units.mean(ceiling(bandit), bandit.pulls)
 
     def curves(self, problem: str, learner: str, horizon: int) -> Curves | None:
         """The runs of one learner; None if it refused the problem, failed or is not finished."""

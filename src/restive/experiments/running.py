@@ -6,14 +6,16 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from restive.base.backends import PATIENCE, Pool, check_backend, opened, workers_lost
 from restive.base.errors import ProblemError, RestiveError
-from restive.experiments.backends import Pool, check_backend, opened
+from restive.base.notebook import notebook_line
 from restive.experiments.cells import PLAN, Cell, CellOutcome, Job, run_batch
 from restive.experiments.directory import OTHER
-from restive.experiments.progress import Pace, Watcher, batches
+from restive.experiments.progress import Pace, Teller, Watcher, batches
 from restive.experiments.reading import load_results
 from restive.experiments.results import Results
 from restive.experiments.store import Store, cells_of, logged_cells
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
     from restive.experiments.experiment import Experiment
 
 __all__ = ["run_experiment"]
-
-PATIENCE = 3  # how often in a row workers may die without finishing a cell
 
 
 def run_experiment(
@@ -41,9 +41,9 @@ def run_experiment(
     """
     if faults := check_backend(backend, address, workers):
         raise ProblemError(faults)
-    silent, watcher = watcher is None, watcher or Watcher()
-    store = Store(directory, experiment)
-    with store.held():
+    silent, store = watcher is None, Store(directory, experiment)
+    with notebook_line() as tell, store.held():
+        watcher = watcher or (Watcher() if tell is None else Teller(tell))
         missing = _missing(store, watcher)
         if missing:
             store.forget_derived()
@@ -104,7 +104,8 @@ class _Campaign:
         self.pace = Pace(missing)
         self.told: set[tuple[tuple[str, str, int], str]] = set()
         for cell, entry in logged_cells(store.directory.log):  # what earlier cells took
-            self.pace.add(cell, entry.get("seconds", 0.0))
+            if isfinite(entry["seconds"]):
+                self.pace.add(cell, entry["seconds"])
 
     def run(self) -> None:
         self._report(self.watcher.started)
@@ -160,10 +161,8 @@ class _Campaign:
         words = (str(lost) or type(lost).__name__).splitlines()[0][:200]
         self.store.log("workers lost", what=words)
         if failures >= PATIENCE:
-            raise RestiveError(
-                f"workers died {failures} times without finishing a cell: {words}. Give them more "
-                "memory, start fewer of them, and see that restive is installed where they run; "
-                "what is finished is kept, and the same command goes on."
+            raise workers_lost(
+                lost, failures, "; what is finished is kept, and the same command goes on"
             )
         self.watcher.notice(f"a worker was lost ({type(lost).__name__}); its cells are run again.")
 

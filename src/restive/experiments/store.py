@@ -9,13 +9,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from restive.base.documents import canonical_json, read_json
 from restive.base.errors import Fault, ProblemError
+from restive.base.reading import read_file
 from restive.base.words import shown
 from restive.experiments.cells import PLAN, SOURCES, Cell, CellOutcome, Job, versions
+from restive.experiments.description import FORMAT, read_description
 from restive.experiments.directory import Directory, read_cell, whole, write_cell, writing
 from restive.experiments.lock import alone
 
@@ -30,11 +33,10 @@ __all__ = [
     "log_lines",
     "logged_cells",
     "logged_failures",
-    "read_description",
 ]
 
-FORMAT = 1
 CHANGED = "the Python files of restive have changed since, and with them perhaps the results"
+LONGEST_LOG = 1_000_000_000  # bytes; a line has about 200
 OURS = {"experiment.json", "log.jsonl", ".lock", "curves.csv", "summary.json", "cells", "plans"}
 
 
@@ -116,32 +118,19 @@ def described(experiment: Experiment) -> dict[str, Any]:
     return {"format": FORMAT, **experiment.to_dict(), "versions": versions()}
 
 
-def read_description(directory: Path) -> dict[str, Any] | None:
-    """The experiment.json of a directory; None if there is none."""
-    path = directory / "experiment.json"
-    try:
-        description = read_json(path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except ValueError:
-        description = None
-    if not isinstance(description, dict) or description.get("format") != FORMAT:
-        remedy = "Give another directory; this one cannot be read."
-        raise ProblemError([Fault(str(path), "not an experiment's description", "", remedy)])
-    return description
-
-
 def cells_of(experiment: Experiment) -> Iterator[Job]:
     """All jobs: for each problem its plan, then run after run of all learners."""
     seed, delta, software = experiment.seed, experiment.delta, versions()
     for problem in experiment.problems:
         plan = Cell(problem.name, PLAN, 0, 0)
-        yield Job(plan, problem.bandit, None, seed, delta, software)
+        yield Job(plan, problem.bandit, None, seed, delta, software, problem.trace)
         for horizon in experiment.horizons:
             for run in range(experiment.runs):
                 for participant in experiment.learners:
                     cell = Cell(problem.name, participant.label, horizon, run)
-                    yield Job(cell, problem.bandit, participant, seed, delta, software)
+                    yield Job(
+                        cell, problem.bandit, participant, seed, delta, software, problem.trace
+                    )
 
 
 class CellKeys:
@@ -150,7 +139,11 @@ class CellKeys:
     def __init__(self, description: Mapping[str, Any]) -> None:
         shared = [description["seed"], description["delta"], description["versions"]]
         self._shared = canonical_json(shared)
-        self._problems = {p["name"]: canonical_json(p["problem"]) for p in description["problems"]}
+        self._problems = {
+            p["name"]: canonical_json(p["problem"])
+            + (canonical_json(p["trace"]) if "trace" in p else b"")
+            for p in description["problems"]
+        }
         self._learners = {e["label"]: canonical_json(e) for e in description["learners"]}
 
     def of(self, cell: Cell) -> str:
@@ -237,9 +230,11 @@ def _check_folder(root: Path) -> None:
 
 def log_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Lines of a log; those that a killed process left unfinished are passed over."""
-    if not path.exists():
+    try:
+        content = read_file(path, LONGEST_LOG)
+    except FileNotFoundError:
         return
-    for line in path.read_bytes().splitlines():
+    for line in content.splitlines():
         try:
             entry = read_json(line)
         except ValueError:
@@ -251,17 +246,32 @@ def log_lines(path: Path) -> Iterator[dict[str, Any]]:
 def logged_cells(path: Path) -> Iterator[tuple[Cell, dict[str, Any]]]:
     """Finished cells in a log with what they took, the last time last."""
     for entry in log_lines(path):
-        if entry.get("event") == "cell" and len(entry.get("cell", ())) == 4:
-            yield Cell(*entry["cell"]), entry
+        cell = _logged(entry)
+        if cell is not None and entry.get("event") == "cell":
+            times = {key: _seconds(entry.get(key)) for key in ("seconds", "planning_seconds")}
+            yield cell, {"host": str(entry.get("host") or ""), **times}
 
 
 def logged_failures(path: Path) -> dict[Cell, str]:
     """What failed cells raised the last time; some may have been run since."""
     return {
-        Cell(*entry["cell"]): str(entry.get("error", ""))
+        cell: str(entry.get("error", ""))
         for entry in log_lines(path)
-        if entry.get("event") == "failed" and len(entry.get("cell", ())) == 4
+        if entry.get("event") == "failed" and (cell := _logged(entry)) is not None
     }
+
+
+def _logged(entry: Mapping[str, Any]) -> Cell | None:
+    """The cell that a line is about; None if it is about none, or not as we write it."""
+    parts = entry.get("cell")
+    if not isinstance(parts, list) or [type(part) for part in parts] != [str, str, int, int]:
+        return None
+    return Cell(*parts)
+
+
+def _seconds(value: Any) -> float:
+    """A time from a log; nan for what is none."""
+    return float(value) if type(value) in (int, float) and 0 <= value < 1e12 else nan
 
 
 def _ends_line(stream: Any) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 from contextlib import suppress
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from restive.base.documents import canonical_json, read_json
+from restive.base.reading import read_file
 from restive.experiments.bands import Bands
 from restive.experiments.directory import Directory, whole
 from restive.experiments.summary import Summary, summarize, summary_from
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["Statistics", "read_statistics", "write_statistics"]
 
 
+LARGEST = 200_000_000  # bytes of either file; larger ones are computed again
+
+
 class Statistics(NamedTuple):
     """Everything a comparison says in numbers: tables and curves."""
 
@@ -28,11 +34,11 @@ class Statistics(NamedTuple):
 def write_statistics(results: Results, directory: Directory) -> Statistics:
     """Compute summary.json and curves.csv; the same bytes for the same cells."""
     statistics = Statistics(summarize(results), Bands(results))
-    content = {**statistics.summary.to_dict(), "of": _origin(results)}
-    for path, data in (
-        (directory.summary, canonical_json(content)),
-        (directory.curves, statistics.bands.to_csv()),
-    ):
+    curves = statistics.bands.to_csv()
+    origin = {**_origin(results), "curves_sha256": sha256(curves).hexdigest()}
+    body = {**statistics.summary.to_dict(), "of": origin}
+    content = {**body, "sha256": sha256(canonical_json(body)).hexdigest()}
+    for path, data in ((directory.summary, canonical_json(content)), (directory.curves, curves)):
         with whole(path) as draft:
             draft.write_bytes(data)
     return statistics
@@ -41,14 +47,20 @@ def write_statistics(results: Results, directory: Directory) -> Statistics:
 def read_statistics(results: Results, root: Path) -> Statistics:
     """What ``write_statistics`` kept of these results, or the same computed again.
 
-    A comparison that was stopped, or whose files were touched, has none that count.
+    A comparison that was stopped, or whose files were touched, has none that count: both files
+    have a checksum in summary.json.
     """
     directory = Directory(root, results.problems)
-    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-        content = read_json(directory.summary.read_bytes())
-        if content["of"] == _origin(results):
+    with suppress(
+        OSError, ValueError, LookupError, TypeError, AttributeError, csv.Error, RecursionError
+    ):
+        content = read_json(read_file(directory.summary, LARGEST))
+        curves = read_file(directory.curves, LARGEST)
+        signed = content.pop("sha256") == sha256(canonical_json(content)).hexdigest()
+        origin = {**_origin(results), "curves_sha256": sha256(curves).hexdigest()}
+        if signed and content["of"] == origin:
             bands = Bands(results)
-            bands.read(directory.curves)
+            bands.read(curves)
             return Statistics(summary_from(content, results), bands)
     return Statistics(summarize(results), Bands(results))
 

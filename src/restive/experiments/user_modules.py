@@ -6,7 +6,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from copy import deepcopy
 from hashlib import sha256
 from importlib.machinery import PathFinder
@@ -111,5 +111,20 @@ def load(name: str, folders: Folders) -> ModuleType:
     if file and origin and Path(file).resolve() != Path(origin).resolve():
         for loaded in [module for module in sys.modules if f"{module}.".startswith(f"{first}.")]:
             del sys.modules[loaded]
-    with searched(folders):
+    with searched(folders), _held(name):
         return importlib.import_module(name)
+
+
+@contextmanager
+def _held(name: str) -> Iterator[None]:
+    """A module neither ends the program by being imported nor prints among its output."""
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    except (Exception, KeyboardInterrupt):
+        raise
+    except SystemExit as error:
+        words = f"{name} ends the program when it is imported (exit code {error.code!r})"
+        raise ImportError(words) from error
+    except BaseException as error:  # of the user's own making
+        raise ImportError(f"{type(error).__name__}: {error}") from error

@@ -34,7 +34,7 @@ def problems_called(name: str) -> dict[str, Bandit]:
     for collection in reversed(suites()):  # the newest first
         if name in {listed.name for listed in describe(collection).problems}:
             return {name: suite(collection)[name]}
-    known = [*GALLERY, *suites(), *(one.name for s in suites() for one in describe(s).problems)]
+    known = [*GALLERY, *suites(), *(p.name for s in suites() for p in describe(s).problems)]
     remedy = (
         f"{guess(name, known)}Give the path of a .toml or .json file, a problem of the gallery "
         f"({', '.join(GALLERY)}) or a suite ({', '.join(suites())}) or a problem of it."

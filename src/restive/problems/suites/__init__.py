@@ -6,14 +6,15 @@ happens to the gallery; a new collection gets a new name.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from restive.base.documents import read_json
 from restive.base.errors import Fault, ProblemError
+from restive.base.reading import read_file
 
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
@@ -72,9 +73,16 @@ def describe(name: str) -> Suite:
     if folder_name(name) not in suites():
         remedy = f"There is {', '.join(suites())}."
         raise ProblemError([Fault("suite", "no such suite", repr(name), remedy)])
-    raw: dict[str, Any] = json.loads((HOME / folder_name(name) / MANIFEST).read_text("utf-8"))
-    listed = (Listed(**(row | {"states": tuple(row["states"])})) for row in raw["problems"])
-    return Suite(raw["suite"], raw["citation"], raw["description"], tuple(listed))
+    path = HOME / folder_name(name) / MANIFEST
+    try:
+        raw: dict[str, Any] = read_json(read_file(path))
+        listed = [Listed(**(row | {"states": tuple(row["states"])})) for row in raw["problems"]]
+        if any(Path(problem.file).name != problem.file for problem in listed):
+            raise ValueError("a file of another folder")
+        return Suite(raw["suite"], raw["citation"], raw["description"], tuple(listed))
+    except (ValueError, LookupError, TypeError) as error:
+        remedy = "Reinstall restive: a suite must not change."
+        raise ProblemError([Fault(str(path), "not a manifest", str(error), remedy)]) from None
 
 
 def suite(name: str) -> dict[str, Bandit]:
@@ -100,7 +108,7 @@ def suite_files(name: str) -> dict[str, str]:
     texts = {}
     for problem in describe(name).problems:
         path = HOME / folder_name(name) / problem.file
-        data = path.read_bytes()
+        data = read_file(path)
         if sha256(data).hexdigest() != problem.sha256:
             remedy = "Reinstall restive: a suite must not change."
             message = "not the file that the suite was made with"
