@@ -1,0 +1,1 @@
+"""From data to arms: reading traces and logs, fitting chains to them."""

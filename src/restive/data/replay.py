@@ -1,0 +1,201 @@
+"""Replay: a trace as the world, so that any learner is judged on real data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restive.base.checks import require
+from restive.base.errors import ProblemError, RestiveError
+from restive.data.fitting import fit
+from restive.data.reading import read_traces
+from restive.data.replay_result import Kind, Replay, ReplayRow
+from restive.data.staying import STAY, Staying
+from restive.data.trace_world import trace_world
+from restive.data.traces import Traces
+from restive.learners.cooldown import Cooldown
+from restive.learners.fixed import FollowPolicy
+from restive.learners.plain import as_learner
+from restive.model.bandit import Bandit
+from restive.planning import Plan, plan_within
+from restive.policies.greedy import plan_policy
+from restive.policies.policy import Always, InTurn, Policy
+from restive.policies.tables import whittle_policy
+from restive.simulation.traced import Replayed, TraceWorld, play_trace
+
+__all__ = ["DEFAULT_LEARNERS", "replay"]
+
+Floats = NDArray[np.float64]
+
+DEFAULT_LEARNERS = ("tied-sampling", "thompson")
+COOLDOWNS = (2, 8, 32)
+PATIENCE, MEMORY = 20.0, 1 << 30  # seconds by forecast and bytes of the plan of what was fitted
+OLDEST = 200  # ages told apart by indices where no plan fits
+
+
+def replay(
+    data: Any, learners: Any = DEFAULT_LEARNERS, *, train: float = 0.5,
+    cooldowns: Sequence[int] = COOLDOWNS, runs: int = 3, delta: float = 0.05, rng: int = 0,
+    name: str = "", progress: Callable[[str, int], None] | None = None, **reading: Any,
+) -> Replay:  # fmt: skip
+    """Let learners pull arms along a trace, and say what they would have earned.
+
+    data: ``Traces``, or whatever ``read_traces`` takes, with its options as ``reading``.
+    learners: names, classes, functions or Participants, as for ``compare``. They play the whole
+    trace and learn all along; those that are told of the arms are told the fit of the first part.
+    train: share of the steps that come before the part that is judged, on which arms are fitted and
+    planned for; with 0 nothing is fitted and all steps are judged.
+    cooldowns: rests of the rule of thumb ``Cooldown``. runs: of each learner, with other luck.
+
+    A pull of an arm that was not recorded at that step is a missed step: time passes, nothing is
+    seen, earned or counted. So rates are means over the recorded pulls: fair if what was recorded
+    does not depend on the states, and for learners that live with as many missed steps.
+
+    >>> seen = {"left": [0, 0, 1, 1, 1, 0] * 40, "right": [1, 1, 0, 0, 1, 1] * 40}
+    >>> result = replay(seen, ["round-robin"], cooldowns=[])
+    >>> result.row("every step the best arm").rate, round(result.row("round-robin").rate, 3)
+    (1.0, 0.667)
+    """
+    require(0 <= train < 1, "train", train, "Give a share from 0 to below 1, such as 0.5.")
+    require(runs >= 1, "runs", runs, "Give a number of runs from 1 on.")
+    traces = data if isinstance(data, Traces) else read_traces(data, **reading)
+    world = trace_world(traces)
+    begin = round(train * world.steps)
+    require(begin < world.steps, "train", train, "Leave some steps to be judged on.")
+    judge = _Judge(world, begin)
+    fitted, notes = _fitted(traces, train)
+    rows = list(_hindsight(judge, traces))
+    best = rows[-1].name
+    if begin and fitted is not None:
+        policy, how = _planned(fitted)
+        rows.append(judge.row(f"plan of the fit ({how})", "fitted", [play_trace(policy, world)]))
+    if begin:
+        rows.append(_first_best(judge, traces))
+    for label, replays in _learners(learners, world, fitted, runs, delta, rng, progress):
+        rows.append(judge.row(label, "learner", replays))
+    for rest in cooldowns:
+        again = play_trace(Cooldown(world.n_arms, rest), world)
+        rows.append(judge.row(f"cooldown {rest}", "rule", [again]))
+    rows.append(judge.row(STAY, "rule", [play_trace(Staying(world.n_arms), world)]))
+    rows.append(judge.row("round-robin", "rule", [play_trace(InTurn(world.n_arms), world)]))
+    distinct = {row.name: row for row in rows}  # a rule that was named as a learner too
+    order = sorted(distinct.values(), key=lambda row: -row.rate)
+    return Replay(
+        name or _called(traces), traces.source, tuple(arm.name for arm in traces.arms),
+        world.steps, begin, float(world.seen.mean()), best.removeprefix("best arm: "),
+        tuple(order), (*traces.notes, *notes, *_pieces(traces)),
+    )  # fmt: skip
+
+
+class _Judge:
+    """Sums of what was earned in the part of a trace that is judged."""
+
+    def __init__(self, world: TraceWorld, begin: int) -> None:
+        self.world, self.begin = world, begin
+
+    def row(self, name: str, kind: Kind, replays: Sequence[Replayed]) -> ReplayRow:
+        parts = [replayed.paid[self.begin :] for replayed in replays]
+        rates = [_mean(part) for part in parts]
+        counted = float(np.mean([(~np.isnan(part)).mean() for part in parts]))
+        whole = float(np.mean([_mean(r.paid) for r in replays])) if self.begin else None
+        earned = np.cumsum(np.nan_to_num(parts[0]))
+        mean = float(np.mean(rates))
+        return ReplayRow(
+            name, kind, mean, min(rates), max(rates), counted, whole, earned, len(parts)
+        )
+
+    def arm(self, arm: int) -> Replayed:
+        """One arm for ever."""
+        paid = np.where(self.world.seen[arm], self.world.rewards[arm], np.nan)
+        return Replayed(np.full(len(paid), arm), paid)
+
+
+def _mean(paid: Floats) -> float:
+    known = paid[~np.isnan(paid)]
+    return float(known.mean()) if len(known) else np.nan
+
+
+def _hindsight(judge: _Judge, traces: Traces) -> Iterator[ReplayRow]:
+    """The best arm of every step, and the best single arm of the part that is judged."""
+    world = judge.world
+    paid = np.where(world.seen, world.rewards, -np.inf)
+    best = paid.argmax(axis=0)
+    most = paid.max(axis=0)
+    every = Replayed(best, np.where(np.isinf(most), np.nan, most))
+    words = "every step the best arm" if world.complete else "every step the best arm recorded"
+    yield judge.row(words, "hindsight", [every])
+    rates = [_mean(judge.arm(arm).paid[judge.begin :]) for arm in range(world.n_arms)]
+    arm = int(np.nanargmax(rates))
+    yield judge.row(f"best arm: {traces.arms[arm].name}", "hindsight", [judge.arm(arm)])
+
+
+def _first_best(judge: _Judge, traces: Traces) -> ReplayRow:
+    """The arm that was best in the first part."""
+    world = judge.world
+    rates = [_mean(judge.arm(arm).paid[: judge.begin]) for arm in range(world.n_arms)]
+    arm = int(np.nanargmax(rates)) if not np.isnan(rates).all() else 0
+    label = f"best arm before: {traces.arms[arm].name}"
+    return judge.row(label, "fitted", [play_trace(Always(world.n_arms, arm), world)])
+
+
+def _fitted(traces: Traces, train: float) -> tuple[Bandit | None, list[str]]:
+    """What learners are told and plans are made of, and what to say of it."""
+    if not train:
+        return None, []
+    try:
+        return fit(traces.split(train)[0]).bandit, []
+    except RestiveError as error:
+        words = str(error).splitlines()[0].strip()
+        return None, [f"Nothing could be fitted to the first part: {words}"]
+
+
+def _planned(bandit: Bandit) -> tuple[Policy, str]:
+    """The exact plan if it fits, by forecast; else the Whittle index."""
+    best = plan_within(bandit, PATIENCE, memory=MEMORY, compiled=True)
+    if isinstance(best, Plan):
+        return plan_policy(best), "exact"
+    return whittle_policy(bandit, OLDEST), "Whittle"
+
+
+def _learners(
+    learners: Any, world: TraceWorld, fitted: Bandit | None, runs: int, delta: float, rng: int,
+    progress: Callable[[str, int], None] | None,
+) -> Iterator[tuple[str, list[Replayed]]]:  # fmt: skip
+    from restive.experiments.participants import participants_from
+
+    participants, faults = participants_from(learners)
+    if faults:
+        raise ProblemError(faults)
+    for participant in participants:
+        replays: list[Replayed] = []
+        for run in range(runs):
+            luck = np.random.default_rng([rng, run])
+            with participant.importing():
+                problem: Any = world.n_arms if fitted is None else fitted
+                built = participant.build(problem, world.steps, delta, luck)
+                player = as_learner(built, world.n_arms)
+                report = None if progress is None else _reporter(progress, participant.label)
+                replays.append(play_trace(player, world, report))
+            if isinstance(player, FollowPolicy):
+                break  # it draws nothing: all runs are alike
+        yield participant.label, replays
+
+
+def _reporter(progress: Callable[[str, int], None], label: str) -> Callable[[int], None]:
+    return lambda step: progress(label, step)
+
+
+def _called(traces: Traces) -> str:
+    if not traces.source:
+        return ""
+    return Path(traces.source).name if "," not in traces.source else f"{traces.n_arms} files"
+
+
+def _pieces(traces: Traces) -> list[str]:
+    if all(arm.pieces.max(initial=0) == 0 for arm in traces.arms):
+        return []
+    return ["The pieces were played one after the other, as if time had run on between them."]
