@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.learners.contract import Learner, Walk
 from restive.learners.episodes import EpisodicLearner
 from restive.learners.paper.colored_ucrl2 import ColoredUCRL2
 from restive.learners.paper.inputs import Inputs
@@ -20,7 +23,8 @@ from restive.mdp.structured import Parameters
 from restive.model.bandit import Bandit
 from restive.model.chains import powers
 from restive.paper.criteria import DELTA
-from restive.paper.random_problems import small_bandit, small_mdp
+from restive.paper.printed import optimistic_sweep, published_radii
+from restive.paper.random_problems import color_parameters, small_bandit, small_mdp
 from restive.planning import plan
 from restive.simulation import BanditWorld, StructuredWorld, play
 from restive.theory import episodes_bound
@@ -41,13 +45,25 @@ SLACK = 1e-12
 
 @dataclass(frozen=True)
 class Audited:
-    """One run: did the sets hold all the time, how close was it, episodes, optimism."""
+    """One run: did the sets hold all the time, how close was it, episodes, optimism.
+
+    margin: least advantage of the optimistic gain while the sets held; None if they never did.
+    off: largest relative difference of the radii from eqs (2) and (3) written out here; on MDPs
+    also of estimates from the means of a color's samples, counted once more. early: episodes there
+    that ended before a pair of any but an unknown color whose visits had doubled.
+    width: of the optimistic gain's bounds by a sweep written out here, times sqrt(t_k), the largest
+    of all episodes; MDPs only. failing: steps in episodes whose sets missed the truth.
+    """
 
     held: bool
     closest: float
-    margin: float
+    margin: float | None
     episodes: int
     allowed: float
+    off: float = 0.0
+    width: float = 0.0
+    failing: int = 0
+    early: int = 0
 
 
 def audit_bandit(
@@ -64,18 +80,24 @@ def audit_bandit(
     return _summary(learner, run.replans, learner.representation.n_colors, steps)
 
 
-def audit_mdp(seed: int, steps: int) -> Audited:
-    """A run of colored UCRL2 on ``small_mdp(seed)``."""
-    world = small_mdp(seed)
-    learner = AuditedMDP(world, delta=DELTA)
+def audit_mdp(seed: int, steps: int, known: bool = False) -> Audited:
+    """A run of colored UCRL2 on ``small_mdp(seed)``; known: its first color is, and eps is 0."""
+    world = small_mdp(seed, spread=0.0) if known else small_mdp(seed)
+    options: dict[str, Any] = {}
+    if known:
+        colors = np.arange(world.mdp.n_colors)
+        options = {"known": colors == 0, "parameters": color_parameters(world)}
+    learner = AuditedMDP(world, delta=DELTA, **options)
     run = play(learner, world, steps)
     learner.finish()
-    return _summary(learner, run.replans, world.mdp.n_colors, steps)
+    return _summary(learner, run.replans, world.mdp.n_colors - known, steps)
 
 
 def _summary(learner: Any, episodes: int, colors: int, steps: int) -> Audited:
     audit = learner.audit
-    return Audited(audit.held, audit.closest, audit.margin, episodes, episodes_bound(steps, colors))
+    margin = None if np.isinf(audit.margin) else audit.margin
+    return Audited(audit.held, audit.closest, margin, episodes, episodes_bound(steps, colors),
+                   audit.off, audit.width, audit.failing, audit.early)  # fmt: skip
 
 
 def true_rows(bandit: Bandit, rep: Representation, arm: int) -> list[Floats]:
@@ -104,13 +126,26 @@ class _Audit:
         self.held = True
         self.closest = 0.0  # largest distance of the truth, as a share of the set's radius
         self.margin = np.inf  # least advantage of the optimistic gain while the sets held
+        self.off = self.width = 0.0
+        self.failing = self._since = self.early = 0
+        self._missed = False
 
-    def note(self, share: float, promised: float | None = None) -> None:
+    def note(self, share: float, promised: float | None = None, step: int = 0) -> None:
+        """share: how far the truth is, in radii; step: steps made so far."""
+        self.failing += (step - self._since) * self._missed
+        self._since, self._missed = step, share > 1
         self.closest = max(self.closest, share)
         if share > 1:
             self.held = False
         elif promised is not None:
             self.margin = min(self.margin, promised - self.gain)
+
+    def compare_radii(self, model: Parameters, published: tuple[Floats, Floats]) -> None:
+        """Are the sets those of eqs (2) and (3)?"""
+        for own, right in zip((model.reward_radii, model.radii), published, strict=True):
+            assert own is not None
+            scale = np.where(right > 0, right, 1.0)
+            self.off = max(self.off, float(np.abs((own - right) / scale).max()))
 
 
 def _promise(planner: Planner) -> tuple[Parameters, float]:
@@ -154,15 +189,54 @@ class AuditedPublished(_Compared, RestlessLearner):
                 assert model.reward_radii is not None
                 worst = max(worst, largest_share(off, model.radii[colors]))
                 worst = max(worst, largest_share(paid, model.reward_radii[colors]))
-        self.audit.note(worst, promised)
+        self._compare_radii(model)
+        self.audit.note(worst, promised, self.sight.steps)
+
+    def _compare_radii(self, model: Parameters) -> None:
+        colors, round_ = self.representation.n_colors, self.round
+        support = max(self.representation.sizes)
+        published = published_radii(
+            self.counts.visits, self.t, colors, support, round_.delta, round_.horizon**-0.5
+        )
+        self.audit.compare_radii(model, published)
 
 
 class AuditedMDP(_Compared, ColoredUCRL2):
-    """Colored UCRL2 on an eps-structured MDP, every pair compared with its color's set."""
+    """Colored UCRL2 on an eps-structured MDP, every pair compared with its color's set.
+
+    It counts for itself, from the states it is told, outcomes by where they lead.
+    """
 
     def __init__(self, world: StructuredWorld, **options: Any) -> None:
         self.world, self.audit = world, _Audit(world.gain())
+        self.seen = np.zeros((world.mdp.n_colors, world.mdp.max_support))
+        self.paid, self.before = np.zeros(world.mdp.n_colors), self.seen.sum(axis=1)
         super().__init__(world.mdp, epsilon=world.epsilon, **options)
+
+    @property
+    def unknown(self) -> NDArray[np.bool_]:
+        return np.ones(self.mdp.n_colors, dtype=bool) if self.known is None else ~self.known
+
+    def play_walk(self, walk: Walk, count: int) -> tuple[NDArray[np.int64], Floats]:
+        return Learner.play_walk(self, walk, count)
+
+    def _act(self, action: int, state: Hashable, paid: float) -> None:
+        color = int(self.world.mdp.colors[self.state, action])
+        leads = self.world.mdp.successors[self.state, action].tolist()
+        self.seen[color, leads.index(state)] += 1
+        self.paid[color] += paid
+        super()._act(action, state, paid)
+
+    def _begin(self) -> None:
+        super()._begin()
+        self.before = self.seen.sum(axis=1)
+
+    def _end(self) -> None:
+        """while v_k(c) < max(1, N_k(c)), c the color of the next pair, if it is to be learned."""
+        color = int(self.mdp.colors[self.state, self.policy.actions[self.state]])
+        now = self.seen[color].sum() - self.before[color]
+        self.audit.early += not (self.unknown[color] and now >= max(1, self.before[color]))
+        super()._end()
 
     def _compare(self, model: Parameters, promised: float | None) -> None:
         colors = self.mdp.colors
@@ -173,4 +247,23 @@ class AuditedMDP(_Compared, ColoredUCRL2):
         worst = max(
             largest_share(off, model.radii[colors]), largest_share(paid, model.reward_radii[colors])
         )
-        self.audit.note(worst, promised)
+        unknown = self.unknown
+        published = published_radii(self.seen.sum(axis=1), self.t, int(unknown.sum()),
+                                    self.mdp.max_support, self.delta, self.epsilon)  # fmt: skip
+        rewards, laws = (np.where(unknown, radii, 0.0) for radii in published)
+        self.audit.compare_radii(model, (rewards, laws))
+        self._compare_means(model)
+        if promised is not None:
+            change = optimistic_sweep(
+                replace(model, reward_radii=rewards, radii=laws), self.mdp, self.planner.values
+            )
+            self.audit.width = max(self.audit.width, float(np.ptp(change)) * sqrt(self.t))
+        self.audit.note(worst, promised, self.samples)
+
+    def _compare_means(self, model: Parameters) -> None:
+        """Are the sets around the means of all samples of a color?"""
+        many = self.seen.sum(axis=1)
+        learned = self.unknown & (many > 0)
+        laws, paid = self.seen[learned].T / many[learned], self.paid[learned] / many[learned]
+        off = [np.abs(model.probabilities[learned].T - laws), np.abs(model.rewards[learned] - paid)]
+        self.audit.off = max(self.audit.off, *(float(part.max(initial=0.0)) for part in off))

@@ -8,14 +8,18 @@ from restive.base.errors import Fault, ProblemError
 from restive.base.words import guess
 from restive.paper.claim import Claim
 from restive.paper.claims import (
+    algorithm,
     appendix,
     colored,
     diameters,
     examples,
+    hard,
     index_policies,
     mixing,
+    outlook,
     rates,
     remarks,
+    steps,
     ucrl2,
 )
 
@@ -27,15 +31,23 @@ def _named(claims: Sequence[Claim], *names: str) -> tuple[Claim, ...]:
 
 
 CLAIMS: tuple[Claim, ...] = (
+    *_named(outlook.CLAIMS, "exp3s"),
     *_named(mixing.CLAIMS, "equation-1", "equation-1-square"),
     *examples.CLAIMS,
     *index_policies.CLAIMS,
     *rates.THEOREM_2,
+    rates.LEARNS,
+    *_named(steps.CLAIMS, "theorem-2-run"),
     *_named(rates.EXTENSIONS, "unknown-mixing-time", "periodic-arms"),
-    *rates.LOWER_BOUND,
+    *hard.CLAIMS,
+    *_named(outlook.CLAIMS, "remark-2"),
     examples.REPRESENTATION,
     *_named(mixing.CLAIMS, "aggregation", "coloring", "colors"),
-    *_named(colored.CLAIMS, "optimism", "theorem-4"),
+    *_named(algorithm.CLAIMS, "algorithm-2"),
+    *_named(colored.CLAIMS, "optimism"),
+    *_named(steps.CLAIMS, "plans"),
+    *_named(colored.CLAIMS, "theorem-4"),
+    *_named(steps.CLAIMS, "theorem-4-run"),
     *ucrl2.CLAIMS,
     *diameters.CLAIMS,
     *_named(mixing.CLAIMS, "return-times"),
@@ -44,8 +56,11 @@ CLAIMS: tuple[Claim, ...] = (
     *_named(rates.EXTENSIONS, "unknown-periods"),
     *_named(rates.EXTENSIONS, "unknown-states"),
     *_named(remarks.CLAIMS, "cover-time"),
+    *_named(algorithm.CLAIMS, "exploration-cost"),
     *_named(rates.EXTENSIONS, "nothing-known"),
-    *_named(colored.CLAIMS, "confidence-sets", "episodes"),
+    *_named(outlook.CLAIMS, "order-2"),
+    *_named(colored.CLAIMS, "confidence-sets", "appendix-failing", "episodes"),
+    *_named(steps.CLAIMS, "appendix-visits", "appendix-span"),
     *appendix.CLAIMS,
 )
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from restive.paper.chart import Chart
+
 __all__ = ["Claim", "Finding", "Judgement", "Measurement", "Scale", "Verdict", "judged"]
 
 Verdict = Literal["holds", "fails", "not decided"]
@@ -46,6 +48,7 @@ class Finding:
     verdict: Verdict
     note: str = ""  # the counterexample, or what the verdict does not say
     values: dict[str, Any] = field(default_factory=dict)  # the same for programs
+    figure: Chart | None = None  # the numbers beside what they are held against
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,9 @@ class Claim:
     """One claim, its place in the paper, and how an experiment's results decide it.
 
     expected: the verdict that is known to be right; claims of the paper that are false as printed
-    are expected to fail.
+    are expected to fail, and those that no run can decide to stay open.
+    notices: defects of the code that change the verdict; ``python -m verification mutations`` puts
+    them in, one at a time, and looks.
     """
 
     name: str
@@ -62,6 +67,7 @@ class Claim:
     measurement: Measurement
     judge: Callable[[Scale, Sequence[Any]], Finding]
     expected: Verdict = "holds"
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,10 +79,8 @@ class Judgement:
 
     @property
     def surprising(self) -> bool:
-        """Whether a claim fails that should hold, or a counterexample has stopped being one."""
-        return self.finding.verdict != self.claim.expected and (
-            "fails" in (self.finding.verdict, self.claim.expected)
-        )
+        """Whether the verdict is another one than expected, if only less certain."""
+        return self.finding.verdict != self.claim.expected
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -85,7 +89,8 @@ class Judgement:
             "name": claim.name, "place": claim.place, "statement": claim.statement,
             "ran": finding.ran, "number": finding.number, "criterion": finding.criterion,
             "verdict": finding.verdict, "expected": claim.expected, "note": finding.note,
-            "values": finding.values,
+            "notices": list(claim.notices), "values": finding.values,
+            "figure": None if finding.figure is None else finding.figure.to_dict(),
         }  # fmt: skip
 
 

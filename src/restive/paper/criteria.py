@@ -8,13 +8,16 @@ from fractions import Fraction
 __all__ = [
     "ALPHA",
     "APPENDIX",
+    "CHANGING",
     "DELTA",
+    "DIAMETER",
     "EXAMPLES",
     "GROWTH",
     "INDEX",
     "LOGARITHM",
     "LOWER",
     "MIXING",
+    "ORDER",
     "PRIMES",
     "SETS",
 ]
@@ -73,7 +76,7 @@ class Growth:
     known_logs: float = 2.0  # log^2(T/delta): adds 2/log(T/delta) to the exponent
     unknown_logs: float = 3.5  # log^(7/2)(T/delta) where mixing times are guessed
     linear: float = 0.97  # an exponent that is surely above this is no learning
-    sublinear: float = 1.0
+    halfway: float = 0.5  # how far from the rate's exponent to 1 a learner may be where it matters
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ class Lower:
 
     exponent: tuple[float, float] = (0.4, 0.6)  # the interval must meet this one
     constant: float = 1 / 20
+    drifting: float = 0.02  # chance of staying at which the long-run gain is shown
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,7 @@ class Sets:
 
     steps: int = 3000
     rounding: float = 1e-9
+    empty: float = 0.2  # optimism is open if more of the runs never had a set with the truth
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,36 @@ class Logarithm:
 
 
 @dataclass(frozen=True)
+class Diameters:
+    """Remark 2: exponents of regret in the diameter, all else as it was."""
+
+    come: float = 0.325  # chance of entering the rare state at rarity 1, half of what both add to
+    rarities: tuple[int, ...] = (1, 2, 4)  # at 16 Algorithm 2 has learned nothing by T = 1e6
+    most: float = 1.0  # half of what the bound has
+    learned: float = 0.8  # share of round robin's loss below which something was learned
+    bound: float = 2.0  # a factor D_j for each of two arms
+
+
+@dataclass(frozen=True)
+class Changing:
+    """Exp3.S: exponents of regret where the best arm changes in most steps, and where never."""
+
+    epsilon: float = 0.9
+    linear: float = 0.97
+    most: float = 0.9
+
+
+@dataclass(frozen=True)
+class Order:
+    """Chains of order 2: what the representation promises and does not keep, a step."""
+
+    turn: float = 0.1
+    pays: float = 0.5
+    cap: int = 120
+    broken: float = 0.005
+
+
+@dataclass(frozen=True)
 class Appendix:
     """The displays of the appendix."""
 
@@ -111,3 +146,4 @@ class Appendix:
 
 EXAMPLES, INDEX, MIXING, PRIMES = Examples(), Index(), Mixing(), Primes()
 GROWTH, LOWER, SETS, LOGARITHM, APPENDIX = Growth(), Lower(), Sets(), Logarithm(), Appendix()
+DIAMETER, CHANGING, ORDER = Diameters(), Changing(), Order()

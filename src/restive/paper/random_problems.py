@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.mdp.structured import StructuredMDP
+from restive.mdp.structured import Parameters, StructuredMDP
 from restive.model.bandit import Arm, Bandit
 from restive.problems import random_problem
 from restive.simulation import StructuredWorld
 
-__all__ = ["random_chain", "reversible_chain", "small_bandit", "small_mdp"]
+__all__ = ["color_parameters", "random_chain", "reversible_chain", "small_bandit", "small_mdp"]
 
 Floats = NDArray[np.float64]
 
@@ -60,6 +60,13 @@ def small_mdp(
     return StructuredWorld(
         StructuredMDP(coloring, successors), laws, (1 - spread) * means + spread * extra, seed
     )
+
+
+def color_parameters(world: StructuredWorld) -> Parameters:
+    """Parameters of each color, for a world in which pairs of one color are equal."""
+    where = [np.argwhere(world.mdp.colors == c)[0] for c in range(world.mdp.n_colors)]
+    rows, actions = np.array(where).T
+    return Parameters(world.rewards[rows, actions], world.laws[rows, actions])
 
 
 def arm_of(rows: Floats) -> Arm:

@@ -10,15 +10,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.learners import make_learner
+from restive.learners.paper.inputs import Inputs
+from restive.learners.paper.restless import RestlessLearner
 from restive.model.bandit import Bandit
 from restive.paper.criteria import DELTA
 from restive.paper.estimates import Curve
+from restive.paper.telling_problems import COIN, PAIRED, paired_channel, paying_coin
 from restive.planning import plan
 from restive.problems import example1, lower_bound
 
-__all__ = ["SETTINGS", "Setting", "gap_curve", "hard_regrets", "informed_regrets", "setting_curve"]
+__all__ = [
+    "SETTINGS",
+    "STAYING",
+    "Setting",
+    "gap_curve",
+    "hard_regrets",
+    "informed_regrets",
+    "setting_curve",
+    "staying_regrets",
+]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+STAYING = 0.1  # chances that an arm of the aperiodic family stays, over all T steps
 
 
 def gap_curve(bandit: Bandit, name: str, horizon: int, seed: int, **options: Any) -> Curve:
@@ -44,18 +58,17 @@ def _unknown(*names: str) -> dict[str, bool]:
     return {f"unknown_{name}": True for name in names}
 
 
-_PERIODIC = partial(lower_bound, 2, 3, 0.25)
-_MILD = partial(example1, 0.3)
 SETTINGS: dict[str, Setting] = {
-    "known": Setting(_MILD, {}, "Example 1, epsilon = 0.3"),
+    "known": Setting(partial(example1, 0.3), {}, "Example 1, epsilon = 0.3"),
     "slow": Setting(partial(example1, 0.1), {}, "Example 1, epsilon = 0.1"),
-    "periodic arms": Setting(_PERIODIC, {}, "two cycles of length 3"),
-    "unknown states": Setting(_MILD, _unknown("states"), "Example 1, epsilon = 0.3"),
-    "unknown mixing time": Setting(_MILD, _unknown("mixing"), "Example 1, epsilon = 0.3"),
-    "unknown horizon": Setting(_MILD, _unknown("horizon"), "Example 1, epsilon = 0.3"),
-    "unknown periods": Setting(_PERIODIC, _unknown("periods"), "two cycles of length 3"),
-    "nothing known": Setting(_PERIODIC, _unknown("states", "mixing", "horizon", "periods"),
-                             "two cycles of length 3"),
+    "telling": Setting(paying_coin, {}, COIN),
+    "periodic arms": Setting(paired_channel, {}, PAIRED),
+    "unknown states": Setting(paying_coin, _unknown("states"), COIN),
+    "unknown mixing time": Setting(paying_coin, _unknown("mixing"), COIN),
+    "unknown horizon": Setting(paying_coin, _unknown("horizon"), COIN),
+    "unknown periods": Setting(paired_channel, _unknown("periods"), PAIRED),
+    "nothing known": Setting(paying_coin, _unknown("states", "mixing", "horizon", "periods"),
+                             COIN),
 }  # fmt: skip
 
 
@@ -77,6 +90,11 @@ def hard_regrets(
     return regrets
 
 
+def hardest_gap(k: int, m: int, horizon: int) -> float:
+    """The gap of the proof: sqrt(S / T) / 4, and 1/4 at most."""
+    return float(min(1.0, np.sqrt(k * m / horizon)) / 4)
+
+
 def informed_regrets(horizon: int, cells: Sequence[tuple[int, int]], seed: int) -> list[float]:
     """The same for a learner that is told everything but the good arms.
 
@@ -85,7 +103,7 @@ def informed_regrets(horizon: int, cells: Sequence[tuple[int, int]], seed: int) 
     regrets = []
     for k, m in cells:
         rng = np.random.default_rng([seed, k, m, 29])
-        gap = min(1.0, np.sqrt(k * m / horizon)) / 4
+        gap = hardest_gap(k, m, horizon)
         means = np.full((m, k), 0.5)
         means[np.arange(m), rng.integers(k, size=m)] += gap
         regrets.append(_thompson(means, horizon // m, rng))
@@ -104,3 +122,44 @@ def _thompson(means: Floats, steps: int, rng: np.random.Generator) -> float:
         bad[phases, arm] += ~won
         lost += float((best - means[phases, arm]).sum())
     return lost
+
+
+def staying_regrets(
+    name: str, horizon: int, cells: Sequence[tuple[int, int]], seed: int
+) -> list[float]:
+    """Regret on Theorem 3's family made aperiodic: every state is kept with probability 1/(10 T).
+
+    name: a learner, told the periods of the cycles, or "told" for one told all but the good arms.
+    Against the policy that goes by the clock, which is best while no arm has stayed.
+    """
+    regrets = []
+    for k, m in cells:
+        rng = np.random.default_rng([seed, k, m, 43])
+        gap = hardest_gap(k, m, horizon)
+        best = rng.integers(k, size=m)
+        moved = rng.random((k, horizon)) >= STAYING / horizon
+        path = np.asarray((np.cumsum(moved, axis=1) - moved[:, :1]) % m)
+        means = 0.5 + gap * (best[path] == np.arange(k)[:, None])
+        paid = (rng.random((k, horizon)) < means).astype(np.float64)
+        if name == "told":
+            pulls = _told_pulls(path, paid, m, rng)
+        else:
+            ones = (1,) * k
+            inputs = Inputs(k, DELTA, horizon, ones, (m,) * k, (m,) * k)
+            pulls = RestlessLearner(inputs).play_path(path, paid)
+        steps = np.arange(horizon)
+        regrets.append(float((means[best[steps % m], steps] - means[pulls, steps]).sum()))
+    return regrets
+
+
+def _told_pulls(path: Ints, paid: Floats, phases: int, rng: np.random.Generator) -> Ints:
+    """Thompson sampling in each phase, the phase being that of the arm seen last."""
+    good, bad = np.ones((phases, len(path))), np.ones((phases, len(path)))
+    pulls, phase = np.zeros(path.shape[1], dtype=np.int64), 0
+    for t in range(len(pulls)):
+        arm = int(rng.beta(good[phase], bad[phase]).argmax())
+        pulls[t], seen = arm, path[arm, t]
+        good[seen, arm] += paid[arm, t]
+        bad[seen, arm] += 1 - paid[arm, t]
+        phase = int(seen + 1) % phases
+    return pulls

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from time import perf_counter
-from typing import Any, cast
+from typing import Any
 
-from restive.experiments.backends import opened
+from restive.base.backends import Workplace, in_order
 from restive.paper.claim import Claim, Judgement, Measurement, Scale
 
 __all__ = ["Progress", "run_claims"]
@@ -67,19 +65,10 @@ class _Clock:
 
 def _results(jobs: Sequence[tuple[Measurement, Any]], workers: int) -> Iterator[Any]:
     """What each job measured, in their order."""
-    batches = [[(k, measurement.measure, cell)] for k, (measurement, cell) in enumerate(jobs)]
-    ready: dict[int, Any] = {}
-    position = 0
-    with (
-        opened(_measure, "local", "", workers, len(jobs)) as pool,
-        closing(cast(Generator[Any, None, None], pool.run(iter(batches)))) as results,
-    ):
-        for k, result in chain.from_iterable(results):
-            ready[k] = result
-            while position in ready:
-                yield ready.pop(position)
-                position += 1
+    with Workplace("local", "", workers).opened(_measure, len(jobs)) as pool:
+        yield from in_order(pool, [(measurement.measure, cell) for measurement, cell in jobs])
 
 
-def _measure(batch: list[tuple[int, Callable[[Any], Any], Any]]) -> list[tuple[int, Any]]:
-    return [(k, measure(cell)) for k, measure, cell in batch]
+def _measure(job: tuple[Callable[[Any], Any], Any]) -> Any:
+    measure, cell = job
+    return measure(cell)

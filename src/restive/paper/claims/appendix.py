@@ -10,6 +10,7 @@ import numpy as np
 
 from restive import theory
 from restive.paper import criteria
+from restive.paper.chart import Chart, points_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 
 __all__ = ["CLAIMS"]
@@ -46,7 +47,17 @@ def judge_terms(scale: Scale, results: Sequence[Any]) -> Finding:
         "Where the bound is above T the sum may be larger, and the theorem holds because regret "
         "never exceeds T.",
         {"largest": worst, "values": count},
+        _terms_chart(_grid(scale), [ratio for _, ratio in results]),
     )
+
+
+def _terms_chart(horizons: Sequence[float], ratios: Sequence[float]) -> Chart:
+    """The largest ratio at every horizon where a bound is below it."""
+    seen = [(t, ratio) for t, ratio in zip(horizons, ratios, strict=True) if ratio > 0]
+    times = [t for t, _ in seen]
+    guide = ("limit 1", [times[0], times[-1]], [1, 1])
+    points = [("largest of all values tried", times, [ratio for _, ratio in seen])]
+    return points_chart("T", "sum of six terms / bound", points, [guide], log_x=True)
 
 
 def judge_norm(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -89,7 +100,8 @@ def judge_values(scale: Scale, results: Sequence[Any]) -> Finding:
 
 CLAIMS = (
     Claim("simplification", "Appendix, last display",
-          "The six terms of the proof add up to at most Theorem 4's 42.", TERMS, judge_terms),
+          "The six terms of the proof add up to at most Theorem 4's 42.", TERMS, judge_terms,
+          notices=("bound-constant", "bound-without-root-T")),
     Claim("appendix-norm", "Appendix, Failing Confidence Intervals, first display",
           "The L1 distance of two laws is at most the supremum over x in {0, 1}.",
           TERMS, judge_norm, "fails"),

@@ -11,6 +11,7 @@ import numpy as np
 from restive import theory
 from restive.model.bandit import Arm, Bandit
 from restive.paper import criteria
+from restive.paper.chart import ratios_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 from restive.paper.random_problems import random_chain
 from restive.planning.diameter import bandit_diameter
@@ -72,7 +73,9 @@ def judge_lemma(scale: Scale, results: Sequence[Any]) -> Finding:
         "The bound is far from tight. A trial of the proof may take K - 2 steps more than 2 "
         "Tmix(eps), and log2(4 tau) should read log2(2 tau); the bound holds all the same.",
         {"largest": worst, "example_1": true, "example_1_bound": bound},
-    )
+        ratios_chart("true D_eps / bound", {"MDPs": [p["true"] / p["bound"] for p in many]},
+                     what="MDPs"),
+    )  # fmt: skip
 
 
 def judge_single(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -95,7 +98,7 @@ def judge_single(scale: Scale, results: Sequence[Any]) -> Finding:
 CLAIMS = (
     Claim("lemma-1", "Section 7, Lemma 1",
           "D_eps <= 2 ceil(log2(4 max D_j)) Tmix(eps) prod_j (4 D_j) for arms of two states or "
-          "more.", DIAMETERS, judge_lemma),
+          "more.", DIAMETERS, judge_lemma, notices=("lemma-1-product",)),
     Claim("lemma-1-single-state", "Section 7, Lemma 1", "The same for arms with one state.",
           DIAMETERS, judge_single, "fails"),
 )  # fmt: skip

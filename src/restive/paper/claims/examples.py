@@ -7,7 +7,10 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from restive.paper import criteria
+from restive.paper.chart import Chart, intervals_chart, points_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 from restive.paper.estimates import interval
 from restive.planning import Plan, plan
@@ -77,7 +80,19 @@ def judge_channels(scale: Scale, results: Sequence[Any]) -> Finding:
         judged(bool(good)),
         "",
         {key: [case[key] for case in results] for key in ("epsilon", "lower", "upper")},
+        _channels_chart(results),
     )
+
+
+def _channels_chart(results: Sequence[Any]) -> Chart:
+    """rho* over the distance of epsilon from 0 or 1, on the closed form."""
+    limits, near = criteria.EXAMPLES, [min(c["epsilon"], 1 - c["epsilon"]) for c in results]
+    ends = [0.0, max(near)]
+    guides = [("3/4 less half of that distance", ends, [limits.limit - limits.slope * x
+                                                       for x in ends]),
+              ("one arm", ends, [limits.single] * 2)]  # fmt: skip
+    points = [("rho*, certified", near, [_middle(case) for case in results])]
+    return points_chart("distance of epsilon from 0 or 1", "average reward", points, guides)
 
 
 def _middle(bounds: Any) -> float:
@@ -145,7 +160,18 @@ def judge_coin(scale: Scale, results: Sequence[Any]) -> Finding:
         "",
         {"epsilon": [case["epsilon"] for case in results], "least_myopic_loss": least}
         | {key: [case[key] for case in results] for key in ("lower", "upper")},
+        _coin_chart(results),
     )
+
+
+def _coin_chart(results: Sequence[Any]) -> Chart:
+    """rho* on its closed form, above the myopic policy."""
+    epsilons = [case["epsilon"] for case in results]
+    fine = np.linspace(min(epsilons), max(epsilons), 40)
+    guides = [("closed form by renewal", fine, [closed_form_3(x)[0] for x in fine.tolist()])]
+    points = [("rho*, certified", epsilons, [_middle(case) for case in results]),
+              ("the myopic policy", epsilons, [case["myopic"] for case in results])]  # fmt: skip
+    return points_chart("epsilon", "average reward", points, guides)
 
 
 # --- Example 4 -------------------------------------------------------------------------------
@@ -240,7 +266,8 @@ def judge_play(scale: Scale, results: Sequence[Any]) -> Finding:
         f"0 lies in every interval (all together but for a chance of {criteria.ALPHA:g})",
         judged(good),
         "",
-        {name: list(bound) for name, bound in zip(PROBLEMS, bounds, strict=True)},
+        (named := dict(zip(PROBLEMS, map(list, bounds), strict=True))),
+        intervals_chart("reward per step off by", named, {"none": 0.0}),
     )
 
 
@@ -251,7 +278,8 @@ CLAIMS = (
     _CHANNELS(name="example-2", place="Section 3, Example 2", measurement=SECOND,
               statement="With epsilon close to 1 the optimal policy switches after 1."),
     Claim("example-3", "Section 3, Example 3",
-          "The optimal policy does not maximize the immediate reward.", THIRD, judge_coin),
+          "The optimal policy does not maximize the immediate reward.", THIRD, judge_coin,
+          notices=("powers-ignored",)),
     Claim("example-4", "Section 3, proof of Theorem 1",
           "Whether L or R is better depends on whether C is there.", FOURTH, judge_fork),
 )  # fmt: skip

@@ -1,5 +1,10 @@
 """Theorem 1: every index policy against the two problems of its proof, exactly.
 
+An index may look at the belief about its own arm: the law of its state now, given what was seen of
+it. For L, which has one state, that never changes. An index that looks at (state last seen, age)
+knows more: when its own arm was pulled. The paper says "a function of time, states, and rewards";
+theorem-1 is about the first kind, theorem-1-counting about the second.
+
 In Example 4 nothing depends on the past but the toss of R, which is over after five steps; so play
 repeats every 15 steps whatever is pulled, and a gain is what 15 steps earn. An index of R depends
 on what is known of its state: phase 0, 1, 2, the toss itself (3), the step after it (4) unseen,
@@ -99,7 +104,7 @@ def judge_orders(scale: Scale, results: Sequence[Any]) -> Finding:
     both, alone = results[0]["margin"], results[1]["margin"]
     margin = criteria.INDEX.margin
     return Finding(
-        f"all {results[0]['policies']:,} orders of the indices, both problems, exactly",
+        f"all {results[0]['policies']:,} orders of indices of beliefs, both problems, exactly",
         f"the best index policy loses {both:.6f} a step in the worse problem ({1 / both:.0f}th of "
         f"a step's reward), and {alone:.6f} with C alone",
         f"at least {margin} = {float(margin):.6f}, that is 1/16 once in {CYCLE} steps",
@@ -146,7 +151,7 @@ def judge_counting(scale: Scale, results: Sequence[Any]) -> Finding:
     lost = {center: best - gain for center, gain, best in results}
     worst = max(lost.values())
     return Finding(
-        "one index policy, evaluated exactly on both problems",
+        "one policy by indices of (state last seen, age), evaluated exactly on both problems",
         f"it loses {abs(lost[True]):.1e} with C and {abs(lost[False]):.1e} without",
         f"it loses at least {criteria.INDEX.margin} in one of them",
         judged(worst >= float(criteria.INDEX.margin) - 1e-9),
@@ -162,8 +167,10 @@ def judge_counting(scale: Scale, results: Sequence[Any]) -> Finding:
 
 CLAIMS = (
     Claim("theorem-1", "Section 3, Theorem 1",
-          "No index policy is optimal on both problems of the proof.", ORDERS, judge_orders),
+          "No policy by indices that look at the belief about their own arm, what its states seen "
+          "say of its state now, is optimal on both problems of the proof.", ORDERS, judge_orders,
+          notices=("tosses-pay-more",)),
     Claim("theorem-1-counting", "Section 3, Theorem 1",
-          "The same for an index that is a function of time too: of the steps since its arm was "
-          "pulled.", COUNTING, judge_counting, "fails"),
+          "The same for indices that look at the state last seen of their arm and its age, the "
+          "steps since it was pulled.", COUNTING, judge_counting, "fails"),
 )  # fmt: skip

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from restive import theory
 from restive.mdp.representation import Representation
 from restive.paper import criteria
+from restive.paper.chart import ratios_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 from restive.paper.random_problems import arm_of, random_chain
 
@@ -77,7 +78,11 @@ def _ran(results: Sequence[Any]) -> str:
 
 
 def _largest(results: Sequence[Any], key: str) -> float:
-    return float(max(case[key] for block in results for case in block))
+    return max(_values(results, key))
+
+
+def _values(results: Sequence[Any], key: str) -> list[float]:
+    return [float(case[key]) for block in results for case in block]
 
 
 def _ratio(results: Sequence[Any], key: str, words: str, note: str = "") -> Finding:
@@ -85,7 +90,8 @@ def _ratio(results: Sequence[Any], key: str, words: str, note: str = "") -> Find
     holds = worst <= limit.most * (1 + limit.rounding)
     criterion = f"{words}: at most {limit.most:g} in every chain"
     return Finding(_ran(results), f"largest {worst:.3g}", criterion, judged(holds), note,
-                   {"largest": worst})  # fmt: skip
+                   {"largest": worst},
+                   ratios_chart(words, {"random chains": _values(results, key)}))  # fmt: skip
 
 
 def judge_equation_1(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -109,7 +115,7 @@ def judge_alike_exact(scale: Scale, results: Sequence[Any]) -> Finding:
     epsilon = 0.01
     age = mixing_time_by_definition(rows, epsilon)
     apart = far_apart(rows, age)
-    many = [case["alike_exact"] for block in results for case in block]
+    many = _values(results, "alike_exact")
     share = float(np.mean(np.array(many) > criteria.MIXING.most))
     worst = max(apart / epsilon, max(many))
     note = (
@@ -124,7 +130,9 @@ def judge_alike_exact(scale: Scale, results: Sequence[Any]) -> Finding:
         judged(worst <= criteria.MIXING.most),
         note,
         {"largest": worst, "share_above": share, "counterexample": apart},
-    )
+        ratios_chart("distance of two rows from age Tmix(eps) on, over eps",
+                     {"random chains": many}),
+    )  # fmt: skip
 
 
 def judge_returns(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -168,7 +176,7 @@ def judge_colors(scale: Scale, results: Sequence[Any]) -> Finding:
 
 CLAIMS = (
     Claim("equation-1", "Section 2, eq. (1)", "Tmix(eps) <= ceil(log2(1/eps)) Tmix.",
-          CHAINS, judge_equation_1),
+          CHAINS, judge_equation_1, notices=("equation-1-constant",)),
     Claim("equation-1-square", "Section 2, eq. (1)", "In L1 distance eq. (1) even reaches 2 eps^2.",
           CHAINS, judge_square),
     Claim("aggregation", "Section 5, Structure of the MDP Representation",
@@ -176,7 +184,7 @@ CLAIMS = (
           CHAINS, judge_alike_exact, "fails"),
     Claim("coloring", "Section 5, Coloring; Algorithm 2",
           "With the caps of eq. (1), laws of pairs of one color are eps-close.",
-          CHAINS, judge_alike),
+          CHAINS, judge_alike, notices=("equation-1-constant",)),
     Claim("colors", "Section 5, Coloring; proof of Theorem 2",
           "The T-step representation has sum_j |S_j| Tmix_j(eps) colors.", COLORS, judge_colors),
     Claim("return-times", "Section 7, proof of Lemma 1",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from restive import theory
 from restive.paper import criteria
+from restive.paper.chart import points_chart, ratios_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 from restive.paper.claims.mixing import far_apart, mixing_time_by_definition
 from restive.paper.random_problems import arm_of, random_chain, reversible_chain
@@ -54,6 +55,7 @@ def judge_lazy(scale: Scale, results: Sequence[Any]) -> Finding:
         judged(worst <= limit.most * (1 + limit.rounding)),
         "",
         {"largest": worst},
+        ratios_chart("Tmix / (8 D - 1/2, rounded up)", {"random walks": many}),
     )
 
 
@@ -73,7 +75,11 @@ def judge_reversible(scale: Scale, results: Sequence[Any]) -> Finding:
         f"the mixing time {last / flip:.0f}. The chain must not have eigenvalues near -1 (see "
         "reversible-lazy).",
         {"ratios": ratios},
-    )
+        points_chart("1 - probability of swapping", "Tmix / D",
+                     [("two states that swap", [1 - flip for flip in criteria.MIXING.flips],
+                       ratios)],
+                     [("twice the first", [1 - flip, 0.1], [2 * ratios[0]] * 2)], True, True),
+    )  # fmt: skip
 
 
 # --- periodic chains -------------------------------------------------------------------------
@@ -117,6 +123,13 @@ def judge_periodic(scale: Scale, results: Sequence[Any]) -> Finding:
         judged(holds),
         "The paper says least common denominator; the least common multiple is meant.",
         {"period": own, "lcm": unknown, "single_steps": without},
+        ratios_chart(
+            "distance of two rows over eps",
+            {
+                "steps of the period": [chain["own"] for chain in many],
+                "steps of lcm(1, ..., |S|)": [chain["unknown"] for chain in many],
+            },
+        ),
     )
 
 
@@ -145,7 +158,9 @@ def judge_primes(scale: Scale, results: Sequence[Any]) -> Finding:
         judged(holds),
         "",
         {"shares": shares},
-    )
+        points_chart("n", "log lcm(1, ..., n) / n", [("computed", limit.sizes, shares)],
+                     [("limit 1", [limit.sizes[0], limit.sizes[-1]], [1, 1])], True),
+    )  # fmt: skip
 
 
 # --- seeing every state ----------------------------------------------------------------------
@@ -192,6 +207,7 @@ def judge_cover(scale: Scale, results: Sequence[Any]) -> Finding:
         judged(worst <= limit.most),
         "",
         {"largest": worst},
+        ratios_chart("cover time / (D log(3 |S|))", {"random chains": many}),
     )
 
 
@@ -208,5 +224,6 @@ CLAIMS = (
     Claim("primes", "Section 7, Remark 5",
           "lcm(1, ..., |S|) is exponential in |S| (prime number theorem).", PERIODIC, judge_primes),
     Claim("cover-time", "Section 8, Unknown state space",
-          "All states of an arm are seen within D log(3 |S|) expected steps.", COVER, judge_cover),
+          "All states of an arm are seen within D log(3 |S|) expected steps.", COVER, judge_cover,
+          notices=("cover-constant",)),
 )  # fmt: skip

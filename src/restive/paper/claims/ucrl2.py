@@ -16,6 +16,7 @@ from restive.learners.paper.rules import Optimism
 from restive.mdp.solver import solve
 from restive.mdp.structured import StructuredMDP
 from restive.paper import criteria
+from restive.paper.chart import Chart, points_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, Verdict, judged
 from restive.paper.claims.colored import pairs_of
 from restive.paper.estimates import interval
@@ -224,12 +225,27 @@ def judge_logarithm(scale: Scale, results: Sequence[Any]) -> Finding:
         "0.44 (0.22 to 0.66), which decided nothing.",
         {"share": float(shares.mean()), "interval": [low, high],
          "regret": lost.mean(axis=0).tolist()},
+        _regret_chart(lost.mean(axis=0), scale.size(3 * 10**7, 10**7)),
     )  # fmt: skip
+
+
+def _regret_chart(lost: Floats, horizon: int) -> Chart:
+    """Mean regret at T/100, T/10 and T; lines through the first two as log T and sqrt(T) go on."""
+    times = np.array([horizon / 100, horizon / 10, horizon])
+    step = lost[1] - lost[0]
+    straight = lost[0] + step * np.array([0, 1, 2])
+    root = lost[0] + step * (np.sqrt(times / times[0]) - 1) / (10**0.5 - 1)
+    guides = [("as log T goes on", times, straight), ("as sqrt(T) goes on", times, root)]
+    points = [("mean of the runs", times, lost)]
+    return points_chart("step", "mean gap regret", points, guides, log_x=True)
 
 
 CLAIMS = (
     Claim("ucrl2", "Section 6, Remark 3",
-          "With an individual color for each pair the algorithm is UCRL2.", UCRL2, judge_ucrl2),
+          "With an individual color for each pair the algorithm is UCRL2.", UCRL2, judge_ucrl2,
+          notices=("myopic", "radii-0.3", "radii-3", "log-argument", "episodes-long",
+                   "episodes-short")),
     Claim("logarithm", "Section 6, Remark 3",
-          "For eps = 0 regret grows like log T on a fixed problem.", LOGARITHM, judge_logarithm),
+          "For eps = 0 regret grows like log T on a fixed problem.", LOGARITHM, judge_logarithm,
+          notices=("worst-arm",)),
 )  # fmt: skip
