@@ -21,6 +21,7 @@ from restive.report.policy import figure as policy_page
 from restive.report.policy.colors import arm_label, keyed_top, shades
 from restive.report.policy.maps import EITHER, _columns, age_maps, returns, runs, strips
 from restive.report.policy.play import simulated_play
+from restive.report.policy.visits import Visits
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -62,7 +63,7 @@ def oddly_named(count):
 )
 def test_strips_say_what_the_plan_says(bandit):
     made = plan(bandit, 1e-5)
-    panels = strips(made, short_play(made))
+    panels = strips(made, Visits.of_play(short_play(made)))
     assert [panel.last for panel in panels] == [0, 1]
     for panel in panels:
         assert panel.rested == 1 - panel.last
@@ -79,7 +80,7 @@ def test_strips_say_what_the_plan_says(bandit):
 @pytest.mark.parametrize("period", [1, 2])
 def test_beyond_the_last_age_nothing_new_happens(period):
     made = plan(problems.random_problem(2, 4, rng=3, period=period), 1e-5)
-    for panel in strips(made, short_play(made)):
+    for panel in strips(made, Visits.of_play(short_play(made))):
         assert panel.period == period
         end = int(panel.ages[-1])
         for r, pair in enumerate(panel.pairs.tolist()):
@@ -95,7 +96,7 @@ def test_beyond_the_last_age_nothing_new_happens(period):
 
 def test_example_1_stays_on_free_and_leaves_busy():
     made = plan(problems.example1(0.1))
-    for panel in strips(made, short_play(made)):
+    for panel in strips(made, Visits.of_play(short_play(made))):
         for pair, row in zip(panel.pairs.tolist(), panel.actions, strict=True):
             stay = pair[panel.last] == 1
             assert (row == (panel.last if stay else panel.rested)).all()
@@ -108,7 +109,7 @@ def test_example_3_tries_the_channel_again_at_the_known_age(epsilon):
     best = int(m[np.argmax(((m - 1) / 2 + w / epsilon) / (m + w / epsilon))])
     assert epsilon != 0.1 or best == 5
     made = plan(problems.example3(epsilon))
-    panel = strips(made, short_play(made))[1]
+    panel = strips(made, Visits.of_play(short_play(made)))[1]
     busy = panel.pairs[:, 0].tolist().index(0)
     found = [
         (arm, int(panel.ages[first])) for arm, first, _ in runs(panel.actions[busy], panel.ages)
@@ -118,7 +119,7 @@ def test_example_3_tries_the_channel_again_at_the_known_age(epsilon):
 
 def test_long_strips_are_thinned_but_end_where_nothing_changes():
     made = plan(problems.example3(0.0005))
-    panel = strips(made, short_play(made))[1]
+    panel = strips(made, Visits.of_play(short_play(made)))[1]
     assert panel.ages[-1] > 60
     assert len(panel.ages) < 80
     assert (np.diff(panel.ages) > 0).all()
@@ -126,12 +127,13 @@ def test_long_strips_are_thinned_but_end_where_nothing_changes():
 
 def test_only_the_most_frequent_pairs_are_kept():
     made = plan(problems.random_problem(2, 4, rng=1, stickiness=0.5), 1e-4)
-    seen = short_play(made)
-    for full, few in zip(strips(made, seen), strips(made, seen, max_rows=3), strict=True):
+    seen = Visits.of_play(short_play(made))
+    panels = strips(made, seen), strips(made, seen, max_rows=3)
+    for full, few in zip(*panels, strict=True):
         assert len(few.pairs) == 3
         assert sorted(few.share) == sorted(full.share)[-3:]
         assert few.visits.sum(axis=1) == pytest.approx(few.share)
-    assert sum(panel.share.sum() for panel in strips(made, seen)) == pytest.approx(1)
+    assert sum(panel.share.sum() for panel in panels[0]) == pytest.approx(1)
 
 
 def test_ages_beyond_the_end_are_counted_where_they_are_alike():
@@ -160,7 +162,7 @@ def test_runs():
 def test_maps_say_what_the_plan_says(bandit):
     made = plan(bandit, 1e-4)
     seen = short_play(made)
-    maps = age_maps(made, seen, max_maps=4)
+    maps = age_maps(made, Visits.of_play(seen), max_maps=4)
     assert 1 <= len(maps) <= 4
     rng = np.random.default_rng(5)
     for part in maps:
@@ -179,12 +181,13 @@ def test_maps_say_what_the_plan_says(bandit):
 def test_maps_show_where_play_goes():
     made = plan(problems.random_problem(3, 2, rng=2), 1e-4)
     seen = short_play(made)
-    maps = age_maps(made, seen, max_maps=100)
+    maps = age_maps(made, Visits.of_play(seen), max_maps=100)
     states, ages = seen.last_states.reshape(-1, 3), seen.ages.reshape(-1, 3)
     shares = [part.share for part in maps]
     assert shares == sorted(shares, reverse=True)
     for part in maps:
-        here = (ages[:, part.last] == 1) & (states == part.states).all(axis=1)
+        meant = [np.isin(states[:, arm], part.also[arm]) for arm in range(3)]
+        here = (ages[:, part.last] == 1) & np.all(meant, axis=0)
         assert part.share == pytest.approx(here.mean())
         assert part.visits.sum() == pytest.approx(part.share)
         # A place that stands for one pair of ages holds exactly that part of the time.
@@ -232,7 +235,7 @@ def test_play_earns_the_gain(bandit):
 
 def test_returns_of_example_3():
     made = plan(problems.example3(0.1))
-    after = returns(made, simulated_play(made))
+    after = returns(made, Visits.of_play(simulated_play(made)))
     rows = {pair: r for r, pair in enumerate(zip(after.arms, after.states, strict=True))}
     assert after.following[rows[0, 1]].tolist() == [1, 0]  # free: stay
     assert after.following[rows[0, 0]].tolist() == [0, 1]  # busy: leave
@@ -380,3 +383,21 @@ def test_a_failure_leaves_the_old_picture_alone(monkeypatch, tmp_path):
 def test_the_report_loads_without_matplotlib():
     code = "import sys, restive.report; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_rows_of_play_are_those_of_the_bars_and_bright_is_good():
+    """In pictures of many arms, as in those of exact plans."""
+    from matplotlib.figure import Figure
+
+    from restive import best_plan
+    from restive.report.policy.bounded_figure import _draw
+
+    figure = Figure(figsize=(10, 5))
+    _draw(best_plan(problems.example1()), figure)
+    left, right = figure.axes[:2]
+    assert left.get_ylim() == right.get_ylim()
+    centres = {round(bar.get_y() + bar.get_height() / 2, 6) for bar in right.patches}
+    assert centres == {0.0, 1.0}
+    bar = next(axes for axes in figure.axes if axes.get_ylabel() == "reward")
+    colors = bar.collections[-1].cmap([0.0, 1.0])[:, :3].sum(axis=1)
+    assert colors[0] < colors[1]

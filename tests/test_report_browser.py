@@ -133,8 +133,8 @@ def test_scale_regret_centre_bands_and_horizon_change_the_picture(open_page, res
     seen = [lines(page)]
     for name, value in [
         ("scale", "linear"),
-        ("regret", "plain"),
-        ("regret", "weak"),
+        ("show", "plain"),
+        ("show", "weak"),
         ("centre", "median"),
     ]:
         choose(page, name, value)
@@ -283,3 +283,24 @@ def test_without_scripts_tables_are_there_and_controls_are_not(browser, page_fil
     assert not page.locator("form.controls").is_visible()
     assert page.locator('[data-horizon="100"]').first.is_visible()
     context.close()
+
+
+def test_the_policy_lets_no_script_run_but_the_page_s_own(browser, page_file, tmp_path):
+    """What a hole in the escaping would let in does not run either."""
+    injected = (
+        "<script>window.hit=1</script><img src=x onerror='window.hit=1'>"
+        "<a id=bad href='javascript:window.hit=1'>x</a><base href='https://example.org/'>"
+    )
+    target = tmp_path / "report.html"
+    text = page_file.read_text("utf-8")
+    target.write_text(text.replace("</body>", injected + "</body>"), encoding="utf-8")
+    page = browser.new_page()
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(target.as_uri())
+    page.locator("#bad").click()
+    page.wait_for_timeout(200)
+    assert page.evaluate("window.hit") is None
+    assert page.locator("path.line").count() > 0  # the page's own script did run
+    assert not [url for url in requests if url.startswith("http")]
+    page.close()

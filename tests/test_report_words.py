@@ -17,6 +17,7 @@ from restive.experiments.summary import exponent, summarize
 from restive.report.comparison import facts as facts
 from restive.report.comparison import words as words
 from restive.report.comparison.figures import regret_figure
+from restive.report.comparison.lead import lead
 from restive.report.comparison.markdown import experiment_markdown
 from restive.report.comparison.page import experiment_page
 
@@ -66,13 +67,13 @@ def test_a_yardstick_under_another_label_cannot_win():
     found = named(one_problem(learners=("oracle", "b", "c")), oracle="optimal")
     summary = summarize(found)
     assert {one.against for one in summary.best} == {"b"}
-    assert "b lost least" in " ".join(words.lead(found, summary))
+    assert "b lost least" in " ".join(lead(found, summary))
     rows = facts.ranking(found, summary, "example 3", 1000)
     assert {row["learner"]: row["told"] for row in rows} == {"oracle": True, "b": False, "c": False}
-    assert [row["learner"] for row in rows if row["best"]] == ["b"]
+    assert [row["learner"] for row in rows if row["winner"]] == ["b"]
     overview = facts.overview(found, summary, 1000)
     assert [row["learner"] for row in overview if row["told"]] == ["oracle"]
-    assert [row["learner"] for row in overview if row["cells"][0]["best"]] == ["b"]
+    assert [row["learner"] for row in overview if row["cells"][0]["winner"]] == ["b"]
     assert "oracle (knows the chains)" in experiment_markdown(found, summary, {})
 
 
@@ -81,7 +82,7 @@ def test_a_learner_with_the_label_of_a_yardstick_may_win():
     summary = summarize(found)
     assert summary.yardsticks == {"best-arm"}
     assert {one.against for one in summary.best} == {"optimal"}
-    assert "optimal lost least" in " ".join(words.lead(found, summary))
+    assert "optimal lost 60" in " ".join(lead(found, summary))
     assert "optimal (knows" not in experiment_markdown(found, summary, {})
 
 
@@ -90,7 +91,7 @@ def test_a_learner_with_the_label_of_a_yardstick_may_win():
 
 def test_the_longest_horizon_leads_wherever_it_stands():
     found = one_problem(horizons=(2000, 100))
-    assert "8 runs of 2,000 steps" in words.lead(found, summarize(found))[0]
+    assert "8 runs of 2,000 steps" in lead(found, summarize(found))[0]
     page = page_of(found)
     assert re.findall(r'<option value="(\d+)" selected', page) == ["2000"]
     assert json.loads(re.search(r'id="data">(.*?)</script>', page).group(1))["horizon"] == 2000
@@ -100,22 +101,22 @@ def test_runs_are_those_that_are_there():
     found = one_problem(horizons=(1000, 20_000))
     found = only(found, lambda place: place[2] == 20_000)
     found = shortened(found, lambda place: 5)
-    told = words.lead(found, summarize(found))
+    told = lead(found, summarize(found))
     assert "played the problem in 5 runs of 20,000 steps" in told[0]
     assert "a lost least" in told[1]
     assert words.longest(only(found, lambda place: False)) == 20_000
     shorter = only(one_problem(horizons=(1000, 20_000)), lambda place: place[2] == 1000)
-    assert "8 runs of 1,000 steps" in words.lead(shorter, summarize(shorter))[0]
+    assert "8 runs of 1,000 steps" in lead(shorter, summarize(shorter))[0]
 
 
 def test_what_has_not_begun_is_not_said_to_have_been_played():
     found = only(results(), lambda place: False)
-    told = words.lead(found, summarize(found))
+    told = lead(found, summarize(found))
     assert told[0].startswith("Each learner is to play each problem in 8 runs of 1,000 steps")
     part = only(results(), lambda place: place[0] == "channels")
-    assert "played 1 of the 2 problems in 8 runs" in words.lead(part, summarize(part))[0]
+    assert "played 1 of the 2 problems in 8 runs" in lead(part, summarize(part))[0]
     uneven = shortened(results(), lambda place: 6 if place[0] == "channels" else 8)
-    assert "each problem in 6 to 8 runs" in words.lead(uneven, summarize(uneven))[0]
+    assert "each problem in 6 to 8 runs" in lead(uneven, summarize(uneven))[0]
 
 
 def test_figures_name_the_runs_they_show():
@@ -144,16 +145,16 @@ def half_planned():
 
 def test_the_lead_says_on_how_many_problems_a_ratio_rests():
     found = half_planned()
-    told = " ".join(words.lead(found, summarize(found)))
+    told = " ".join(lead(found, summarize(found)))
     assert "Over the 2 of 3 problems on which both learners' is known its mean gap regret" in told
     full = results()
-    assert "Over the problems its mean gap regret" in " ".join(words.lead(full, summarize(full)))
+    assert "Over the problems its mean gap regret" in " ".join(lead(full, summarize(full)))
 
 
 def test_a_ranking_by_weak_regret_says_so():
     found = half_planned()
     said = "ranks, differences to the best, p-values and growth are of weak regret"
-    captions = re.findall("<caption>(Ranking.*?)</caption>", page_of(found))
+    captions = re.findall(r'<span class="title">(Ranking.*?)</span>', page_of(found))
     assert [said in caption for caption in captions] == [False, False, True]
     text = experiment_markdown(found, summarize(found), {})
     assert text.count(said) == 1

@@ -12,27 +12,43 @@ from numpy.typing import NDArray
 from restive.experiments.bands import CENTRES, REGRETS, Bands
 
 if TYPE_CHECKING:
+    from restive.experiments.results import Place, Results
     from restive.experiments.statistics import Band
 
-__all__ = ["page_curves", "points_allowed"]
+__all__ = ["page_curves", "points_allowed", "traces_allowed"]
 
 Ints = NDArray[np.int64]
 
 MOST, LEAST = 120, 6  # points of a curve on the page
+TRACES, TRACE_POINTS = 8, 40  # single runs of a learner, and points of each
 LETTERS = 6  # of a number on the page, with its comma
 
 
 def points_allowed(bands: Bands, room: int) -> int:
     """Points per curve so that all of them together take no more letters than there is room for."""
+    return int(np.clip(room / (LETTERS * max(_lines(bands), 1)), LEAST, MOST))
+
+
+def _lines(bands: Bands) -> int:
     keys = product(bands.results.found, REGRETS, CENTRES)
-    lines = 3 * sum(bands.of(*key) is not None for key in keys)  # centre, lower, upper
-    return int(np.clip(room / (LETTERS * max(lines, 1)), LEAST, MOST))
+    return 3 * sum(bands.of(*key) is not None for key in keys)  # centre, lower, upper
+
+
+def traces_allowed(bands: Bands, room: int, points: int) -> int:
+    """How many single runs of each learner fit beside curves of so many points; not one alone."""
+    left = room - LETTERS * points * _lines(bands)
+    lines = 2 * len(bands.results.found)  # gap and weak regret
+    count = int(min(left / (LETTERS * TRACE_POINTS * max(lines, 1)), TRACES))
+    return count if count > 1 else 0
 
 
 def page_curves(
-    bands: Bands, problem: str, horizon: int, most: int = MOST
+    bands: Bands, problem: str, horizon: int, most: int = MOST, traces: int = 0
 ) -> dict[str, Any] | None:
-    """Times and, for each regret and centre, [centre, lower, upper] of each learner (or None)."""
+    """Times and, for each regret and centre, [centre, lower, upper] of each learner (or None).
+
+    traces: how many single runs of each learner come with them.
+    """
     times, results = bands.times(problem, horizon), bands.results
     if times is None:
         return None
@@ -46,7 +62,25 @@ def page_curves(
         }
         if any(line is not None for line in lines["mean"]):
             regrets[name] = lines
-    return {"times": times[chosen].tolist(), "regrets": regrets}
+    curves: dict[str, Any] = {"times": times[chosen].tolist(), "regrets": regrets}
+    return curves | (_single_runs(results, places, times, traces) if traces else {})
+
+
+def _single_runs(
+    results: Results, places: Sequence[Place], times: Ints, most: int
+) -> dict[str, Any]:
+    """The first runs of each learner: gap and weak regret, from which the others follow."""
+    chosen = _evenly(len(times), TRACE_POINTS)
+    runs = {
+        name: [
+            [_rounded(run[chosen].tolist()) for run in getattr(curves, REGRETS[name])[:most]]
+            if (curves := results.found.get(place)) is not None
+            else []
+            for place in places
+        ]
+        for name in ("gap", "weak")
+    }
+    return {"run_times": times[chosen].tolist(), "runs": runs}
 
 
 def _evenly(count: int, most: int) -> Ints:

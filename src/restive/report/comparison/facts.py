@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from math import isfinite, log
+from math import asinh, isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from restive.experiments.summary import exponent
-from restive.report.comparison.words import amount, chance, span
+from restive.report.comparison.lead import Ranking, standing
+from restive.report.comparison.words import CLEAR, amount, chance, span
 from restive.report.drawing import palette
 
 if TYPE_CHECKING:
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
     from restive.experiments.summary import Entry, Measure, Summary
     from restive.model.bandit import Arm, Bandit
 
-__all__ = ["arms", "learner_styles", "overview", "provenance", "ranking", "times"]
+__all__ = ["arms", "learner_styles", "overview", "provenance", "pulls", "ranking", "times"]
 
 TableCell = dict[str, Any]
+SHOWN_ARMS = 12  # in the table of pulls
 NAMES = {"files": "problem files (SHA-256)", "experiment": "experiment (SHA-256)"}
-CLEAR = 0.05  # corrected p-values below this tell learners apart
 
 
 def learner_styles(results: Results) -> list[dict[str, Any]]:
@@ -47,7 +48,7 @@ def ranking(results: Results, summary: Summary, problem: str, horizon: int) -> l
     """One row per learner, best first; those that refused last, with the reason."""
     place = problem, horizon
     against = {pair.learner: pair for pair in summary.best if (pair.problem, pair.horizon) == place}
-    best = next((pair.against for pair in against.values()), "")
+    place_of = standing(summary, problem, horizon)
     rows = []
     for entry in summary.ranking(problem, horizon):
         row = _ranked(results, entry, summary.yardsticks)
@@ -55,7 +56,7 @@ def ranking(results: Results, summary: Summary, problem: str, horizon: int) -> l
         row["difference"] = _cell(versus.difference) if versus else _nothing()
         p_value = versus.corrected if versus else float("nan")
         row["p"] = {"text": chance(p_value), "value": f"{p_value:.6g}" if versus else ""}
-        row["best"] = entry.learner == best
+        row["winner"] = entry.learner == place_of.winner
         rows.append(row)
     return [*rows, *_failed(results, summary, problem, horizon)]
 
@@ -70,7 +71,7 @@ def _failed(results: Results, summary: Summary, problem: str, horizon: int) -> l
     informed = summary.yardsticks
     return [
         {"rank": None, "learner": name, "index": k, "told": name in informed, "refusal": why,
-         "stopped": why, "best": False, "p": {"text": ""}}
+         "stopped": why, "winner": False, "p": {"text": ""}}
         | dict.fromkeys(("mean", "median", "difference", "slope", "plain", "weak"), _nothing())
         for k, name in enumerate(results.learners)
         if (why := failure(results, (problem, name, horizon)))
@@ -113,11 +114,11 @@ def overview(results: Results, summary: Summary, horizon: int) -> list[dict[str,
         for versus in summary.best
         if versus.horizon == horizon and not versus.corrected < CLEAR
     }
-    best = {versus.problem: versus.against for versus in summary.best if versus.horizon == horizon}
-    rows = []
+    places = {problem: standing(summary, problem, horizon) for problem in results.problems}
+    rows: list[dict[str, Any]] = []
     for k, learner in enumerate(results.learners):
         cells = [
-            _overview_cell(results, summary, (problem, learner, horizon), best, tied)
+            _overview_cell(results, summary, (problem, learner, horizon), places[problem], tied)
             for problem in results.problems
         ]
         ranks = [cell["rank"] for cell in cells if cell["rank"]]
@@ -126,12 +127,14 @@ def overview(results: Results, summary: Summary, horizon: int) -> list[dict[str,
             "learner": learner, "index": k, "told": learner in summary.yardsticks, "cells": cells,
             "rank": f"{mean:.2f}" if ranks else "", "rank_value": f"{mean:.6g}" if ranks else "",
         })  # fmt: skip
+    for column in range(len(results.problems)):
+        _shade([row["cells"][column] for row in rows])
     return sorted(rows, key=lambda row: float(row["rank_value"] or "inf"))
 
 
 def _overview_cell(
-    results: Results, summary: Summary, place: tuple[str, str, int],
-    best: dict[str, str], tied: set[tuple[str, str]],
+    results: Results, summary: Summary, place: tuple[str, str, int], stands: Ranking,
+    tied: set[tuple[str, str]],
 ) -> TableCell:  # fmt: skip
     problem, learner, horizon = place
     entry = summary.entry(problem, learner, horizon)
@@ -139,19 +142,55 @@ def _overview_cell(
         failed = failure(results, place)
         why = entry.refusal if entry else failed or "not finished"
         text = "refused" if entry else "failed" if failed else ""
-        return {"text": text, "value": "", "rank": None, "level": 0.0, "best": False,
+        return {"text": text, "value": "", "rank": None, "level": 0.0, "winner": False,
                 "tied": False, "why": why}  # fmt: skip
     planned = isfinite(results.gains[problem][0])
     measure: Measure = summary.measure if planned else "weak_regret"
     value = entry.final[measure].mean.value
-    leader = summary.entry(problem, best.get(problem, ""), horizon)
-    least = leader.final[measure].mean.value if leader else float("nan")
-    above = log(value / least) / log(100) if value > 0 and least > 0 else 0.0
     return {
-        "text": amount(value), "value": f"{value:.6g}", "rank": entry.rank,
-        "level": round(min(max(above, 0.0), 1.0), 2), "best": learner == best.get(problem),
-        "tied": (problem, learner) in tied, "why": "" if planned else "weak regret",
+        "text": amount(value), "value": f"{value:.6g}", "rank": entry.rank, "level": 0.0,
+        "winner": learner == stands.winner, "tied": (problem, learner) in tied,
+        "why": "" if planned else "weak regret",
     }  # fmt: skip
+
+
+def _shade(cells: Sequence[TableCell]) -> None:
+    """Set each cell's level: 0 for the least of a column, 1 for the most, by ratios between them.
+
+    Numbers near zero and below it count by their differences, so no ratio is needed there.
+    """
+    values = {k: float(cell["value"]) for k, cell in enumerate(cells) if cell["value"]}
+    sizes = [abs(value) for value in values.values() if value]
+    if len(set(values.values())) < 2:
+        return
+    heights = {k: asinh(value / min(sizes)) for k, value in values.items()}
+    low, high = min(heights.values()), max(heights.values())
+    for k, height in heights.items():
+        cells[k]["level"] = round((height - low) / (high - low), 3)
+
+
+def pulls(results: Results, summary: Summary, problem: str, horizon: int) -> dict[str, Any]:
+    """Share of the pulls that each arm got from each learner; of many arms the most pulled."""
+    bandit = results.bandits[problem]
+    shares: dict[str, Any] = {}
+    for learner in results.learners:
+        curves = results.curves(problem, learner, horizon)
+        if curves is not None and curves.pulls is not None:
+            shares[learner] = (curves.pulls / curves.pulls.sum(axis=1, keepdims=True)).mean(axis=0)
+    if not shares:
+        return {"arms": [], "rows": []}
+    order = np.argsort(-np.max(list(shares.values()), axis=0), kind="stable")
+    few = bandit.n_arms <= SHOWN_ARMS
+    arms = np.arange(bandit.n_arms) if few else np.sort(order[:SHOWN_ARMS])
+    names = [bandit.arm_name(int(j)) for j in arms]
+    rest = bandit.n_arms - len(arms)
+    rows = [
+        {"learner": learner, "index": results.learners.index(learner),
+         "told": learner in summary.yardsticks,
+         "shares": [round(float(x), 4) for x in [*row[arms], *[1 - row[arms].sum()] * bool(rest)]]}
+        for learner, row in shares.items()
+    ]  # fmt: skip
+    return {"arms": [*names, *[f"{rest} other arms"] * bool(rest)], "rows": rows}
 
 
 def times(results: Results, horizon: int) -> list[dict[str, Any]]:
@@ -187,7 +226,12 @@ def arms(bandit: Bandit) -> list[dict[str, Any]]:
     """Arms with the same chain and rewards together, each with its facts in words."""
     groups: dict[Any, list[int]] = {}
     for j, arm in enumerate(bandit.arms):
-        same = (arm.transitions.tobytes(), arm.rewards.tobytes(), arm.states, arm.reward_noise)
+        same = (
+            arm.transitions.tobytes(),
+            arm.rewards_given.tobytes(),
+            arm.states,
+            arm.reward_noise,
+        )
         groups.setdefault(same, []).append(j)
     return [
         {"arm": bandit.arms[group[0]], "names": _names(bandit, group),
@@ -205,7 +249,7 @@ def _names(bandit: Bandit, group: list[int]) -> str:
 
 
 def _arm_facts(arm: Arm) -> str:
-    words = [f"alone earns {amount(arm.gain)} a step"]
+    words = [f"alone earns {amount(arm.units.mean(arm.gain))} a step"]
     if arm.n_states > 1:
         words.append(f"mixes in {arm.mixing_time()} steps" if arm.period == 1 else "")
         words.append(f"period {arm.period}" if arm.period > 1 else "")

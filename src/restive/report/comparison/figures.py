@@ -1,18 +1,21 @@
-"""Regret curves as figures for a paper: one for each problem and horizon, as SVG or PDF."""
+"""Regret curves as figures for a paper: one for each problem and horizon."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from restive.base.errors import Fault, ProblemError
+from restive.base.words import guess
 from restive.base.writing import write_bytes
-from restive.experiments.bands import Bands
+from restive.experiments.bands import REGRETS, Bands
 from restive.report.comparison.words import run_count
 from restive.report.drawing import palette
+from restive.report.drawing.axes import axis_number, dashes, log_scale, name_curves, thin_marks
+from restive.report.drawing.look import Look
 from restive.report.drawing.picture import INK, checked_path, pictures, printable
-from restive.report.learning import axis_number, labels_apart
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -24,47 +27,64 @@ if TYPE_CHECKING:
 
 __all__ = ["regret_figure", "regret_picture"]
 
-SIZE = (7.0, 3.1)  # inches: across both columns of a page
 LABELS = {"gap": "gap regret", "plain": "regret", "weak": "weak regret"}
+LONGEST = {"direct": 28, "legend": 40}  # letters of a name
 
 
 def regret_figure(
-    bands: Bands, problem: str, horizon: int, kinds: tuple[str, ...], regret: str = "gap"
-) -> dict[str, bytes] | None:
-    """Mean curves with bands, linear and log-log, as bytes of each kind (.svg, .pdf).
+    bands: Bands, problem: str, horizon: int, kinds: tuple[str, ...], regret: str = "gap",
+    look: Look | None = None,
+) -> dict[str, bytes] | None:  # fmt: skip
+    """Mean curves with bands as bytes of each kind (.svg, .pdf, .png, .pgf).
 
     Weak regret takes the place of one that is not known; None if nothing is. The same results give
     the same bytes.
     """
-    names = (regret, "weak")
+    names, shape = (regret, "weak"), look or Look()
     known = next((name for name in names if _lines(bands, problem, horizon, name)), None)
     if known is None:
         return None
-
-    def draw(figure: Figure) -> None:
-        figure.subplots_adjust(left=0.09, right=0.78, bottom=0.16, top=0.9, wspace=0.3)
-        _draw(figure, bands, problem, horizon, known)
-
-    # letters as letters, which journals ask for
-    settings = {"pdf.fonttype": 42, "font.size": 8.5}
-    return pictures(draw, kinds, settings, figsize=SIZE)
+    draw = partial(_draw, bands=bands, place=(problem, horizon), regret=known, look=shape)
+    count = len(_lines(bands, problem, horizon, known))
+    return pictures(
+        draw, kinds, shape.settings(), shape.families, figsize=shape.size(count),
+        layout="constrained",
+    )  # fmt: skip
 
 
 def regret_picture(
-    results: Results, path: str | PathLike[str], problem: str = "", horizon: int | None = None
-) -> None:
-    """Draw the regret curves of one problem and horizon into a file (.svg, .png or .pdf).
+    results: Results, path: str | PathLike[str], problem: str = "", horizon: int | None = None,
+    *, regret: str = "gap", **look: Any,
+) -> None:  # fmt: skip
+    """Draw the regret curves of one problem and horizon into a file: .svg, .pdf, .png or .pgf.
 
-    By default those of the first problem and the longest horizon.
+    By default those of the first problem and the longest horizon, two columns of a page wide.
+    regret: gap, plain or weak. look: width ("one", "two" columns), panels (1, 2), labels ("direct",
+    "legend"), style ("plain", "serif", "tex") and title (True, False). A .pgf file is drawn by the
+    document that takes it in (``\\usepackage{pgf}``, ``\\input{regret.pgf}``), in its own letters.
     """
+    target, shape = checked_path(path), Look.of(**_known(look))
     problem, horizon = problem or results.problems[0], horizon or max(results.horizons)
-    target = checked_path(path)
+    results.curves(problem, results.learners[0], horizon)  # names that are not there are refused
+    _require("regret", regret, list(REGRETS))
     suffix = target.suffix.lower()
-    drawn = regret_figure(Bands(results), problem, horizon, (suffix,))
+    drawn = regret_figure(Bands(results), problem, horizon, (suffix,), regret, shape)
     if drawn is None:
         remedy = "Let the comparison finish a run of each learner first."
         raise ProblemError([Fault("problem", "no run has finished", repr(problem), remedy)])
     write_bytes(target, drawn[suffix])
+
+
+def _known(look: dict[str, Any]) -> dict[str, Any]:
+    for name in look:
+        _require("option", name, ["width", "panels", "labels", "style", "title"])
+    return look
+
+
+def _require(field: str, name: str, known: list[str]) -> None:
+    if name not in known:
+        remedy = f"{guess(name, known)}Give one of {', '.join(known)}."
+        raise ProblemError([Fault(field, "not a choice", repr(name), remedy)])
 
 
 def _lines(bands: Bands, problem: str, horizon: int, regret: str) -> list[tuple[int, Any]]:
@@ -76,57 +96,78 @@ def _lines(bands: Bands, problem: str, horizon: int, regret: str) -> list[tuple[
     return [(k, band) for k, band in lines if band is not None]
 
 
-def _draw(figure: Figure, bands: Bands, problem: str, horizon: int, regret: str) -> None:
-    times = np.asarray(bands.times(problem, horizon), dtype=np.float64)
-    lines = _lines(bands, problem, horizon, regret)
-    linear, logs = figure.subplots(1, 2)
-    logs.set(xscale="log", yscale="log")
-    for axes in (linear, logs):
-        for k, band in lines:
-            _line(axes, times, band, k)
-        axes.set_xlabel("step")
+def _draw(figure: Figure, bands: Bands, place: tuple[str, int], regret: str, look: Look) -> None:
+    times = np.asarray(bands.times(*place), dtype=np.float64)
+    lines = _lines(bands, *place, regret)
+    panels = _panels(figure, look)
+    for axes in panels:
+        _panel(axes, times, lines, logarithmic=axes is panels[-1], gap=regret == "gap")
+        axes.set_xlabel("step" if axes is panels[-1] or not look.stacked else "")
+        runs = run_count(bands.results, place[1], place[0])
+        short = look.width == "one" and look.panels == 2
+        mean = LABELS[regret] if short else f"{LABELS[regret]}, mean of {runs}"
+        axes.set_ylabel(mean if axes is panels[0] or look.stacked else "")
+    if look.title:
+        figure.suptitle(printable(place[0], 44 if look.width == "one" else 80),
+                        fontsize=look.letters + 1)  # fmt: skip
+    names = [printable(bands.results.learners[k], LONGEST[look.labels]) for k, _ in lines]
+    figure.draw_without_rendering()
+    if look.labels == "direct":
+        for axes in panels if look.stacked else panels[-1:]:
+            ends = [(k, name, float(band.centre[-1]))
+                    for (k, band), name in zip(lines, names, strict=True)]  # fmt: skip
+            name_curves(figure, axes, ends, look.letters - 1)
+    else:
+        _legend(figure, [k for k, _ in lines], names, look)
+    for axes in panels:
+        thin_marks(figure, axes)
+
+
+def _panels(figure: Figure, look: Look) -> list[Axes]:
+    if look.panels == 1:
+        return [figure.subplots()]
+    return list(figure.subplots(2, 1) if look.stacked else figure.subplots(1, 2))
+
+
+def _panel(
+    axes: Axes, times: Any, lines: list[tuple[int, Any]], logarithmic: bool, gap: bool
+) -> None:
+    for learner, band in lines:
+        color = palette.LIGHT[palette.color_index(learner)]
+        axes.plot(times, band.centre, color=color, ls=dashes(learner), lw=1.4)
+        shown = _banded(band, logarithmic and gap)
+        axes.fill_between(times, band.lower, band.upper, where=shown, color=color, alpha=0.14, lw=0)
+    unit = 0.0
+    if logarithmic:
+        shown = [part[_banded(b, gap)] for _, b in lines for part in (b.lower, b.upper)]
+        curves = [*(band.centre for _, band in lines), *shown]
+        unit = log_scale(axes, curves, [float(band.centre[-1]) for _, band in lines])
+        axes.set(xscale="log", xlim=(times[0], times[-1]) if len(times) > 1 else None)
+    else:
         axes.margins(x=0.0)
-    linear.axhline(0, color=INK, lw=0.6)
-    runs = run_count(bands.results, horizon, problem)
-    linear.set_ylabel(f"{LABELS[regret]}, mean of {runs}")
-    linear.locator_params(axis="x", nbins=4)
-    _floor(logs, lines)
-    for axis in (linear.xaxis, linear.yaxis, logs.xaxis, logs.yaxis):
+        axes.locator_params(axis="x", nbins=4)
+    if unit or not logarithmic:
+        axes.axhline(0, color=INK, lw=0.6)
+    for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(axis_number)
-    _names(logs, lines, bands.results.learners)
-    figure.suptitle(printable(problem, 80), fontsize=9.5)
 
 
-def _line(axes: Axes, times: Any, band: Any, learner: int) -> None:
-    color, dash = palette.LIGHT[palette.color_index(learner)], palette.dash(learner)
-    style: Any = (0, [float(part) / 1.6 for part in dash.split()]) if dash else "-"
-    if axes.get_yscale() == "linear":
-        axes.plot(times, band.centre, color=color, ls=style, lw=1.5)
-        axes.fill_between(times, band.lower, band.upper, color=color, alpha=0.14, lw=0)
-        return
-    centre = np.where(band.centre > 0, band.centre, np.nan)
-    if np.isfinite(centre).any():
-        axes.plot(times, centre, color=color, ls=style, lw=1.5)
-        low = np.where(band.lower > 0, band.lower, np.nanmin(centre) / 10)
-        axes.fill_between(times, low, band.upper, where=band.upper > 0, color=color, alpha=0.14,
-                          lw=0)  # fmt: skip
+def _banded(band: Any, from_zero: bool) -> Any:
+    """Where to draw a band: all along, or from where it leaves zero, if it does."""
+    if not from_zero or not band.lower[-1] > 0:
+        return np.isfinite(band.lower)
+    return np.isfinite(band.lower) & (band.lower > 0)
 
 
-def _floor(axes: Axes, lines: list[tuple[int, Any]]) -> None:
-    """Lower edges that fall towards zero would squeeze everything else."""
-    above = [float(value) for _, band in lines for value in band.centre if value > 0]
-    if above:
-        axes.set_ylim(bottom=max(min(above) / 2, max(above) / 1e6))
+def _legend(figure: Figure, learners: list[int], names: list[str], look: Look) -> None:
+    """Names below the panels, in as many columns as fit."""
+    from matplotlib.lines import Line2D
 
-
-def _names(axes: Axes, lines: list[tuple[int, Any]], learners: tuple[str, ...]) -> None:
-    """Each learner's name at the end of its curve, with a piece of its line."""
-    low = axes.get_ylim()[0]
-    places = labels_apart(axes, [max(float(band.centre[-1]), low) for _, band in lines])
-    for (k, _), place in zip(lines, places, strict=True):
-        color, dash = palette.LIGHT[palette.color_index(k)], palette.dash(k)
-        style: Any = (0, [float(part) / 1.6 for part in dash.split()]) if dash else "-"
-        axes.plot([1.02, 1.1], [place, place], transform=axes.transAxes, color=color, ls=style,
-                  lw=1.5, clip_on=False)  # fmt: skip
-        axes.annotate(printable(learners[k], 22), (1.12, place), xycoords="axes fraction",
-                      va="center", fontsize=7.5, annotation_clip=False)  # fmt: skip
+    entry = 0.58 * look.letters * max(map(len, names)) + 36  # points
+    columns = int(np.clip(look.size(0)[0] * 72 // entry, 1, len(names)))
+    handles = [
+        Line2D([], [], color=palette.LIGHT[palette.color_index(k)], ls=dashes(k), lw=1.4)
+        for k in learners
+    ]
+    figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False,
+                  handlelength=2.2, columnspacing=1.2)  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from restive.report.comparison import facts, words
+from restive.report.comparison.lead import lead
 from restive.report.drawing.picture import printable
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def experiment_markdown(
     results: Results, summary: Summary, figures: Mapping[tuple[str, int], str]
 ) -> str:
     """The report as text; ``figures`` are links by problem and horizon."""
-    lines = [f"# {_safe(words.title(results))}", "", _safe(" ".join(words.lead(results, summary)))]
+    lines = [f"# {_safe(words.title(results))}", "", _safe(" ".join(lead(results, summary)))]
     for warning in words.missing(results, summary):
         lines += ["", f"**{_safe(warning)}**"]
     for horizon in results.horizons:
@@ -47,8 +48,9 @@ def _table(heads: Iterable[str], rows: Iterable[Iterable[str]], words_first: int
 
 
 def _overview(results: Results, summary: Summary, horizon: int) -> Iterator[str]:
-    yield from ("", f"Mean gap regret after {words.steps(horizon)}, by problem. Bold: the least. ")
-    yield from ("A dagger: not told apart from it.", "")
+    yield from ("", f"Mean gap regret after {words.steps(horizon)}, by problem.")
+    yield "Bold: lost least, and told apart from every other learner."
+    yield from ("A dagger: not told apart from the one that lost least.", "")
     heads = ["learner", "mean rank", *(_head(results, problem) for problem in results.problems)]
     rows = [
         [_safe(row["learner"]), row["rank"], *(_overview_cell(cell) for cell in row["cells"])]
@@ -62,7 +64,7 @@ def _head(results: Results, problem: str) -> str:
 
 
 def _overview_cell(cell: Mapping[str, Any]) -> str:
-    text = f"**{cell['text']}**" if cell["best"] else cell["text"]
+    text = f"**{cell['text']}**" if cell["winner"] else cell["text"]
     return text + ("†" if cell["tied"] else "")
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from restive.base.words import visible
 from restive.experiments.bands import Bands
 from restive.report.comparison import facts, words
-from restive.report.comparison.curves import LEAST, page_curves, points_allowed
-from restive.report.drawing import palette
+from restive.report.comparison.curves import LEAST, page_curves, points_allowed, traces_allowed
+from restive.report.comparison.lead import lead
 from restive.report.drawing.chain import chain_picture
+from restive.report.drawing.pages import render_page
 
 if TYPE_CHECKING:
     from restive.experiments import Results
@@ -24,27 +26,35 @@ __all__ = ["experiment_page"]
 TOLERANCES = (1e-5, 1e-3)  # of plans that are only drawn
 PATIENCE = 5.0  # seconds that planning for one picture may take, as forecast
 MAX_SITUATIONS = 6
+SCRIPT = (
+    "opening",
+    "axes",
+    "chart",
+    "readout",
+    "saving",
+    "controls",
+)  # files, in the order of the script
 LIMIT = 960_000  # letters of the page; the times take some more
 CURVES = "<curves/>"  # no name can be this, since names are escaped
-DARK = """color-scheme: dark;
---page: #14171c; --card: #1d2128; --ink: #eceff3; --soft: #a5adb8; --rule: #363c46;
---accent: #7cc0ff; --fill: #3d8fd1; --mark: #f3dc8a; --focus: #7cc0ff; --bar: #d97a3f;
---pull0: #1f5c88; --pull1: #7a5200; --pull2: #1b6b53; --either: #2a2f37; --never: #454c57;"""
 
 
 def experiment_page(bands: Bands, summary: Summary) -> str:
     """The page as text; the same results give the same page."""
     page, results = _without_curves(bands, summary), bands.results
-    most = points_allowed(bands, LIMIT - len(page.encode()))
-    data = _data(results, _panels(bands, most))
+    room = LIMIT - len(page.encode())
+    most = points_allowed(bands, room)
+    traces = traces_allowed(bands, room, most)
+    data = _data(results, _panels(bands, most, traces))
     return page.replace(CURVES, data, 1)
 
 
-def _panels(bands: Bands, most: int) -> dict[str, Any]:
+def _panels(bands: Bands, most: int, traces: int = 0) -> dict[str, Any]:
+    """Curves by problem and horizon, and so many single runs of each learner."""
     results = bands.results
     return {
         problem: {
-            horizon: page_curves(bands, problem, horizon, most) for horizon in results.horizons
+            horizon: page_curves(bands, problem, horizon, most, traces)
+            for horizon in results.horizons
         }
         for problem in results.problems
     }
@@ -57,7 +67,7 @@ def _without_curves(bands: Bands, summary: Summary) -> str:
     panels = _panels(bands, LEAST)
     context = {
         "title": words.title(results),
-        "lead": words.lead(results, summary),
+        "lead": lead(results, summary),
         "warnings": words.missing(results, summary),
         "regret_words": words.REGRET_NAMES,
         "regret": _first_regret(panels),
@@ -71,27 +81,7 @@ def _without_curves(bands: Bands, summary: Summary) -> str:
         "command": results.command,
         "data": Markup(CURVES),
     }
-    return _render("report.html.j2", context)
-
-
-def _render(name: str, context: dict[str, Any]) -> str:
-    from jinja2 import Environment, StrictUndefined
-
-    folder = files("restive.report") / "templates"
-    engine = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    engine.filters["amount"] = words.amount
-    style = engine.from_string((folder / "report.css").read_text("utf-8")).render(
-        light=Markup(_colors(palette.LIGHT)), dark=Markup(DARK + _colors(palette.DARK))
-    )
-    script = (folder / "report.js").read_text("utf-8")
-    template = engine.from_string((folder / name).read_text("utf-8"))
-    return template.render(context, style=Markup(style), script=Markup(script))
-
-
-def _colors(values: tuple[str, ...]) -> str:
-    return " ".join(f"--c{k}: {value};" for k, value in enumerate(values))
+    return render_page("report.html.j2", context, SCRIPT, amount=words.amount)
 
 
 def _first_regret(panels: dict[str, Any]) -> str:
@@ -104,13 +94,20 @@ def _first_regret(panels: dict[str, Any]) -> str:
 def _data(results: Results, panels: dict[str, Any]) -> str:
     """What the script draws, as JSON that cannot end the element it stands in."""
     data = {
-        "regret": _first_regret(panels),
-        "words": words.REGRET_NAMES,
+        "show": _first_regret(panels),
+        "words": words.REGRET_NAMES | {"reward": words.REWARD_NAME},
+        "names": {name: text.partition(":")[0].lower() for name, text in words.REGRET_NAMES.items()}
+        | {"reward": "reward per step so far"},
+        "runs": results.runs,
         "horizon": words.longest(results),
-        "learners": facts.learner_styles(results),
+        "learners": [
+            style | {"name": visible(style["name"])} for style in facts.learner_styles(results)
+        ],
         "problems": [
             {
-                "name": name,
+                "name": visible(name),
+                "alone": results.best_arms[name][1],
+                "gain": gain if isfinite(gain := results.gains[name][0]) else None,
                 "panels": {str(h): panel for h, panel in by_horizon.items() if panel},
             }
             for name, by_horizon in panels.items()
@@ -128,10 +125,12 @@ def _problem(
     bandit = results.bandits[name]
     return {
         "name": name,
+        "slug": words.file_word(name),
         "intro": words.intro(results, name),
         "ranked_by": words.ranked_by(results, name),
         "started": any(panels.values()),
         "tables": {h: facts.ranking(results, summary, name, h) for h in results.horizons},
+        "pulls": {h: facts.pulls(results, summary, name, h) for h in results.horizons},
         "arms": [arm | {"picture": chain_picture(arm["arm"])} for arm in facts.arms(bandit)],
         "policy": _policy(bandit),
     }
@@ -140,12 +139,17 @@ def _problem(
 def _policy(bandit: Bandit) -> dict[str, Any]:
     """Pictures and words about the best policy, or why there are none."""
     from restive.planning import Refusal, plan_within
+    from restive.report.policy.rules import short_rule
     from restive.report.policy.svg import policy_picture
+    from restive.report.policy.visits import visits_of
     from restive.report.policy.words import situations
 
     plan = plan_within(bandit, PATIENCE, tolerances=TOLERANCES)
     if isinstance(plan, Refusal):
         why = "This problem takes long to plan, so its policy is not drawn here; see restive plan."
-        return {"pictures": [], "note": why, "situations": []}
-    pictures, note = policy_picture(plan)
-    return {"pictures": pictures, "note": note, "situations": situations(plan, MAX_SITUATIONS)}
+        return {"pictures": [], "note": why, "situations": [], "rule": ""}
+    visits = visits_of(plan)
+    pictures, note = policy_picture(plan, visits)
+    rule = short_rule(plan, visits.arms_pulled)
+    listed = situations(plan, MAX_SITUATIONS, visits)
+    return {"pictures": pictures, "note": note, "situations": listed, "rule": str(rule or "")}

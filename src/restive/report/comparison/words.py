@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from math import isfinite
-from statistics import fmean
 from typing import TYPE_CHECKING
-
-import numpy as np
-
-from restive.experiments.paired import geometric_ratio
 
 if TYPE_CHECKING:
     from restive.experiments import Results
-    from restive.experiments.paired import Comparison
     from restive.experiments.statistics import Interval
-    from restive.experiments.summary import Entry, Summary
+    from restive.experiments.summary import Summary
 
 __all__ = [
+    "CLEAR",
+    "MEASURE_NAMES",
     "REGRET_NAMES",
+    "REWARD_NAME",
     "amount",
     "chance",
+    "count",
+    "file_word",
     "intro",
-    "lead",
     "longest",
     "missing",
     "ranked_by",
@@ -29,6 +28,8 @@ __all__ = [
     "span",
     "steps",
     "title",
+    "unplanned",
+    "within",
 ]
 
 REGRET_NAMES = {
@@ -37,6 +38,8 @@ REGRET_NAMES = {
     "weak": "Weak regret: lost against the best single arm (below zero: earned more)",
 }
 
+REWARD_NAME = "Mean reward per step so far"
+CLEAR = 0.05  # corrected p-values below this tell learners apart
 MEASURE_NAMES = {"gap_regret": "gap regret", "regret": "plain regret", "weak_regret": "weak regret"}
 
 
@@ -80,13 +83,22 @@ def steps(count: int) -> str:
     return "1 step" if count == 1 else f"{count:,} steps"
 
 
+def file_word(name: str) -> str:
+    """A name as part of the name of a file to save.
+
+    >>> file_word("Two channels, p = 0.1"), file_word("?")
+    ('two-channels-p-0-1', 'problem')
+    """
+    return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "problem"
+
+
 def title(results: Results) -> str:
     learners, problems = len(results.learners), len(results.problems)
     on = results.problems[0] if problems == 1 else f"{problems} problems"
-    return f"{_count(learners, 'learner')} on {on}"
+    return f"{count(learners, 'learner')} on {on}"
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
@@ -106,135 +118,27 @@ def run_count(results: Results, horizon: int, problem: str | None = None) -> str
         if steps_ == horizon and problem in (None, name)
     } or {results.runs}
     low, high = min(counts), max(counts)
-    return _count(high, "run") if low == high else f"{low} to {high} runs"
+    return count(high, "run") if low == high else f"{low} to {high} runs"
 
 
-def lead(results: Results, summary: Summary) -> list[str]:
-    """Who lost least and by how much, in sentences; at the longest horizon that was played."""
-    horizon = longest(results)
-    order = _order(results, summary, horizon)
-    played = "played" if order else "is to play"
-    runs = f"{run_count(results, horizon)} of {steps(horizon)}"
-    opening = (
-        f"Each learner {played} {_problems(results, horizon)} in {runs}, all learners in the same "
-        "worlds."
-    )
-    if not order:
-        return [opening, "No learner has finished yet."]
-    tell = _on_one if len(results.problems) == 1 else _on_many
-    return [opening, *tell(results, summary, horizon, order)]
-
-
-def _problems(results: Results, horizon: int) -> str:
-    """The problems that were played with a horizon, or are to be."""
-    count = len(results.problems)
-    there = len({problem for problem, _, steps_ in results.found if steps_ == horizon}) or count
-    if count == 1:
-        return "the problem"
-    return "each problem" if there == count else f"{there} of the {count} problems"
-
-
-def _order(results: Results, summary: Summary, horizon: int) -> list[str]:
-    """Learners that may win and played most problems, by their mean rank."""
-    ranks: dict[str, list[int]] = {}
-    for problem in results.problems:
-        rivals = _rivals(summary, problem, horizon)
-        for entry in rivals:
-            ranks.setdefault(entry.learner, []).append(_place(entry, rivals))
-    most = max(map(len, ranks.values()), default=0)
-    full = {name: fmean(places) for name, places in ranks.items() if len(places) == most}
-    return sorted(full, key=lambda name: full[name])
-
-
-def _rivals(summary: Summary, problem: str, horizon: int) -> list[Entry]:
-    """Those that may win: yardsticks only where no other learner played."""
-    entries = [e for e in summary.ranking(problem, horizon) if e.rank is not None]
-    return [e for e in entries if e.learner not in summary.yardsticks] or entries
-
-
-def _place(entry: Entry, rivals: list[Entry]) -> int:
-    return 1 + sum((e.rank or 0) < (entry.rank or 0) for e in rivals)
-
-
-def _on_one(results: Results, summary: Summary, horizon: int, order: list[str]) -> list[str]:
-    problem, best = results.problems[0], order[0]
-    entry = summary.entry(problem, best, horizon)
-    if entry is None:
-        return []
-    measure = "weak_regret" if _unplanned(results, problem) else summary.measure
-    final = entry.final[measure].mean
-    sentences = [f"{best} lost least: {amount(final.value)}{_within(final)} on average."]
-    place, second = (problem, horizon, best), order[1] if len(order) > 1 else ""
-    behind = [
-        versus
-        for versus in summary.best
-        if (versus.problem, versus.horizon, versus.against) == place and versus.learner == second
-    ]
-    return [*sentences, *map(_behind, behind)]
-
-
-def _behind(versus: Comparison) -> str:
-    """How far a learner is behind the best, and how sure that is."""
-    more = versus.difference
-    words = f"{versus.learner} came next and lost {amount(more.value)}{_within(more)} more"
-    p_value = chance(versus.corrected)
-    if not more.known or not p_value:
-        return f"{words}."
-    sign = "p " if p_value.startswith("<") else "p = "
-    return f"{words}, {sign}{p_value} corrected for all pairs."
-
-
-def _on_many(results: Results, summary: Summary, horizon: int, order: list[str]) -> list[str]:
-    best, wins, played = order[0], 0, 0
-    for problem in results.problems:
-        rivals = _rivals(summary, problem, horizon)
-        played += bool(rivals)
-        wins += any(e.learner == best and _place(e, rivals) == 1 for e in rivals)
-    sentences = [f"{best} has the best mean rank; it lost least on {wins} of {played} problems."]
-    if len(order) > 1:
-        sentences += _ratio(results, summary, horizon, best, order[1])
-    return sentences
-
-
-def _ratio(results: Results, summary: Summary, horizon: int, best: str, other: str) -> list[str]:
-    ends: list[list[np.ndarray]] = [[], []]
-    for problem in results.problems:
-        pair = [results.curves(problem, name, horizon) for name in (best, other)]
-        values = [np.asarray(getattr(c, summary.measure))[:, -1] for c in pair if c is not None]
-        if len(values) == 2 and all(np.isfinite(v).all() and len(v) for v in values):
-            ends[0].append(values[0])
-            ends[1].append(values[1])
-    ratio = geometric_ratio(ends[0], [[values] for values in ends[1]]).interval
-    if not isfinite(ratio.value):
-        return []
-    inside = ratio.known and ratio.lower <= 1 <= ratio.upper
-    doubt = " The runs do not tell the two apart." if inside else ""
-    count = len(ends[0])
-    over = "the problems" if count == len(results.problems) else _part(count, results)
-    return [
-        f"Over {over} its mean {MEASURE_NAMES[summary.measure]} was {amount(ratio.value)} "
-        f"times{_within(ratio)} that of {other}, which came next (geometric mean).{doubt}"
-    ]
-
-
-def _part(count: int, results: Results) -> str:
-    """Some of the problems: those where both learners' regret is known."""
-    which = "the one" if count == 1 else f"the {count}"
-    return f"{which} of {len(results.problems)} problems on which both learners' is known"
-
-
-def _within(interval: Interval) -> str:
+def within(interval: Interval) -> str:
     return f" (95 % interval {span(interval)})" if interval.known else ""
 
 
-def _unplanned(results: Results, problem: str) -> bool:
+def unplanned(results: Results, problem: str) -> bool:
     return not isfinite(results.gains[problem][0])
 
 
 def ranked_by(results: Results, problem: str) -> str:
     """Why learners are ranked by another regret than usual, or nothing."""
-    if not _unplanned(results, problem):
+    if not unplanned(results, problem):
         return ""
+    if problem in results.traces:
+        return (
+            "A trace: every run played a stretch of its own. Ranks, differences to the best, "
+            "p-values and growth are of weak regret, against the best single arm of the stretch in "
+            "hindsight."
+        )
     return (
         "Not planned, so gap and plain regret are not known: ranks, differences to the best, "
         "p-values and growth are of weak regret."
@@ -249,11 +153,18 @@ def intro(results: Results, name: str) -> str:
     states = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     plural = "" if bandit.n_arms == 1 else "s"
     sentence = f"{bandit.n_arms} arm{plural} with {states} state{'' if sizes == [1] else 's'}."
+    if name in results.traces:
+        return (
+            f"{sentence} A recorded trace of {results.traces[name]:,} steps; the arms shown were "
+            "fitted to all of it, and so is what learners are told that are told of the arms."
+        )
     if isfinite(gain):
         within = max(gain - low, high - gain)
         sentence += f" The best policy earns {gain:.6f} a step (certain to within {within:.0e});"
     else:
-        sentence += " The best policy is not known;"
+        ceiling = results.ceiling(name)
+        sentence += f" The best policy is not known, but none earns more than {ceiling:.6f} a step"
+        sentence += " (certified);"
     return f"{sentence} the best single arm, {bandit.arm_name(best)}, earns {alone:.6f}."
 
 
@@ -269,8 +180,8 @@ def missing(results: Results, summary: Summary) -> list[str]:
             "one problem and horizon are shown with the runs that all of them have finished. The "
             "command below goes on where it stopped."
         )
-    if any(_unplanned(results, problem) for problem in results.problems):
-        names = [problem for problem in results.problems if _unplanned(results, problem)]
+    names = [p for p in results.problems if unplanned(results, p) and p not in results.traces]
+    if names:
         known = (
             "Not planned (too large, or not yet): weak regret is shown in place of gap regret on "
         )

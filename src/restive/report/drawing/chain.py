@@ -42,10 +42,10 @@ def _in_words(arm: Arm) -> str:
         if arm.n_states > MAX_CIRCLES:
             n = int(row.argmax())
             to = f"{arm.states[n]} {number(row[n])}"
-            lines.append(f"{arm.states[s]} (reward {number(arm.rewards[s])}) mostly to {to}")
+            lines.append(f"{arm.states[s]} (reward {number(arm.rewards_given[s])}) mostly to {to}")
             continue
         to = ", ".join(f"{arm.states[n]} {number(p)}" for n, p in enumerate(row) if p > 0)
-        lines.append(f"{arm.states[s]} (reward {number(arm.rewards[s])}) goes to {to}")
+        lines.append(f"{arm.states[s]} (reward {number(arm.rewards_given[s])}) goes to {to}")
     return "; ".join(lines)
 
 
@@ -59,7 +59,7 @@ def _diagram(arm: Arm) -> Markup:
         elif chance > 0:
             parts += _loop(places[s], _outward(places, s), float(chance), box)
     for s, place in enumerate(places):
-        parts += _node(place, arm.states[s], float(arm.rewards[s]), box)
+        parts += _node(place, arm, s, box)
     return picture(parts, box.view(), _in_words(arm), "chain")
 
 
@@ -80,16 +80,15 @@ def _outward(places: list[Point], s: int) -> float:
     return atan2(places[s][1] - middle[1], places[s][0] - middle[0])
 
 
-def _node(place: Point, name: str, reward: float, box: Box) -> list[str]:
+def _node(place: Point, arm: Arm, state: int, box: Box) -> list[str]:
     x, y = place
+    name, paid = printable(arm.states[state], 7), short(float(arm.rewards_given[state]))
     box.add(x, y, RADIUS + 1)
     circle = (
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS}" class="node" '
-        f'style="--reward:{reward:.2f}"/>'
+        f'style="--reward:{arm.rewards[state]:.2f}"/>'
     )
-    words = label(x, y - 1, printable(name, 7), "name") + label(
-        x, y + 13, f"r {short(reward)}", "pay"
-    )
+    words = label(x, y - 1, name, "name") + label(x, y + 13, f"r {paid}", "pay")
     return [circle, words]
 
 

@@ -6,8 +6,9 @@ neither dates nor random names.
 
 from __future__ import annotations
 
+import logging
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -30,6 +31,7 @@ METADATA: dict[str, dict[str, Any]] = {
     ".svg": {"Date": None},
     ".png": {},
     ".pdf": {"CreationDate": None},
+    ".pgf": {},
 }
 # for names that matplotlib's own font cannot write, where one of these is installed
 FALLBACKS = (
@@ -50,7 +52,7 @@ LONGEST_NAME = 16
 def save_picture(path: str | PathLike[str], draw: Draw, **figure: Any) -> None:
     """Let ``draw`` fill a figure and write it to ``path``, whole or not at all.
 
-    path ends in .svg, .png or .pdf. figure: what matplotlib's Figure takes, such as figsize.
+    path ends in .svg, .pdf, .png or .pgf. figure: what matplotlib's Figure takes, such as figsize.
     """
     target = checked_path(path)
     suffix = target.suffix.lower()
@@ -58,9 +60,13 @@ def save_picture(path: str | PathLike[str], draw: Draw, **figure: Any) -> None:
 
 
 def pictures(
-    draw: Draw, suffixes: Iterable[str], settings: Any = None, **figure: Any
-) -> dict[str, bytes]:
-    """The bytes of one drawing as each of these kinds of files."""
+    draw: Draw, suffixes: Iterable[str], settings: Any = None, families: Sequence[str] = (),
+    **figure: Any,
+) -> dict[str, bytes]:  # fmt: skip
+    """The bytes of one drawing as each of these kinds of files.
+
+    families: fonts to write with before those of every picture.
+    """
     if find_spec("matplotlib") is None:
         raise RestiveError(
             "drawing needs matplotlib, which is not installed. "
@@ -72,15 +78,35 @@ def pictures(
     with matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()  # not the user's own settings
         matplotlib.rcParams.update(SETTINGS)
-        matplotlib.rcParams["font.family"] = _families()
+        matplotlib.rcParams["font.family"] = [*families, *_families()]
         matplotlib.rcParams.update(settings or {})
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # names in rare scripts
+        warnings.filterwarnings("ignore", message="cmr10 font should")  # no numbers in mathtext
         canvas = Figure(**figure)
         draw(canvas)
-        return {suffix: _saved(canvas, suffix) for suffix in suffixes}
+        if "cmr10" in families:
+            _readable(canvas)
+        # last, since it makes commands of all words
+        ordered = sorted(suffixes, key=lambda suffix: suffix == ".pgf")
+        return {suffix: _saved(canvas, suffix) for suffix in ordered}
+
+
+def _readable(figure: Figure) -> None:
+    """Signs for which TeX's font has others in their place are written in the next font."""
+    from matplotlib.text import Text
+
+    for words in figure.findobj(Text):
+        if isinstance(words, Text) and set(words.get_text()) & set('<>|_"\\{}'):
+            words.set_fontfamily(words.get_fontfamily()[1:])
 
 
 def _saved(figure: Figure, suffix: str) -> bytes:
+    if suffix == ".pgf":
+        from restive.report.drawing.pgf import pgf_bytes
+
+        return pgf_bytes(figure)
+    # it calls the dates of matplotlib's own fonts odd
+    logging.getLogger("fontTools").setLevel(logging.ERROR)
     stream = BytesIO()
     resolution = 130 if suffix == ".png" else 200
     figure.savefig(stream, format=suffix[1:], dpi=resolution, metadata=METADATA[suffix])

@@ -13,6 +13,7 @@ from restive.base.words import outward
 from restive.many.bounded import BoundedPlan
 from restive.many.policies import KindIndexPolicy
 from restive.report.drawing.picture import printable, save_picture
+from restive.report.policy.alike import alike, names_of
 from restive.report.policy.bounded_play import Stretch, play_stretch
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ SHOWN_ARMS = 16
 SHOWN_STEPS = 150
 SHOWN_AGES = 60
 SHOWN_KINDS = 4
+INDICES = {"whittle": "Whittle's index", "lagrangian": "worth above the price of a pull"}
+MAP = "cividis"  # as in the pictures of exact plans
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 
 
@@ -39,8 +42,9 @@ def bounded_figure(plan: BoundedPlan, path: str | os.PathLike[str]) -> None:
 
 def _draw(plan: BoundedPlan, figure: Figure) -> None:
     played = play_stretch(plan)
-    left, right = figure.subplots(1, 2, width_ratios=(2, 3))
-    shown = _bars(plan, played, left)
+    by_index = isinstance(plan.policy, KindIndexPolicy)
+    left, right = figure.subplots(1, 2, width_ratios=(2, 3), sharey=not by_index)
+    shown = _bars(plan, played, left, merged=by_index)  # rows of play are those of arms
     if isinstance(plan.policy, KindIndexPolicy):
         _indices(plan, plan.policy, shown, right)
     else:
@@ -49,43 +53,51 @@ def _draw(plan: BoundedPlan, figure: Figure) -> None:
     kind = "certified" if plan.lower_kind == "certified" else "simulated"
     name = f"{printable(plan.bandit.name, 40)}: this" if plan.bandit.name else "This"
     figure.suptitle(
-        f"{name} policy ({plan.method}) earns at least {low} a step ({kind});\n"
+        f"{name} policy earns at least {low} a step ({kind});\n"
         f"no policy earns more than {high} (certified)", fontsize=12,
     )  # fmt: skip
 
 
-def _bars(plan: BoundedPlan, played: Stretch, axes: Axes) -> list[int]:
-    """Shares of pulls, the largest first; returns the arms shown."""
-    shares = played.shares(plan.bandit.n_arms)
-    order = np.argsort(-shares, kind="stable")
-    shown = [int(j) for j in order[:SHOWN_ARMS] if shares[j] > 0]
-    names = [printable(plan.bandit.arm_name(j), 24) for j in shown]
-    values = [float(shares[j]) for j in shown]
-    rest = plan.bandit.n_arms - len(shown)
+def _bars(plan: BoundedPlan, played: Stretch, axes: Axes, merged: bool) -> list[int]:
+    """Shares of pulls, the largest first; returns the arms shown, of those alike the first."""
+    bandit, shares = plan.bandit, played.shares(plan.bandit.n_arms)
+    pulled = np.flatnonzero(shares > 0).tolist()
+    groups = alike(bandit, pulled) if merged else [[arm] for arm in pulled]
+    groups.sort(key=lambda arms: -float(shares[arms].sum()))
+    shown = groups[:SHOWN_ARMS]
+    names = [printable(names_of(bandit, arms), 24) for arms in shown]
+    values = [float(shares[arms].sum()) for arms in shown]
+    rest = bandit.n_arms - sum(map(len, shown))
     if rest:
-        names.append(f"{rest:,} other arm{'s' * (rest > 1)}")
         values.append(max(0.0, 1.0 - sum(values)))
+        never = "" if values[-1] > 0 else ", never"
+        names.append(f"{rest:,} other arm{'s' * (rest > 1)}{never}")
     places = np.arange(len(names))
     colors = [COLORS[0]] * len(shown) + ["#999999"] * bool(rest)
     axes.barh(places, values, color=colors)
     axes.set_yticks(places, names)
     axes.invert_yaxis()
     axes.set_xlabel("share of the pulls (simulated)")
-    return shown
+    return [arms[0] for arms in shown]
 
 
 def _strip(plan: BoundedPlan, played: Stretch, shown: list[int], axes: Axes) -> None:
-    """A stretch of play: a mark for each pull, darker where it paid more."""
+    """A stretch of play in the rows of the bars: a cell for each pull, brighter if it paid more."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
     rows = {arm: row for row, arm in enumerate(shown)}
     pulls, paid = played.pulls[:SHOWN_STEPS], played.paid[:SHOWN_STEPS]
     steps = np.repeat(np.arange(len(pulls)), pulls.shape[1])
-    places = [rows.get(int(arm), len(shown)) for arm in pulls.ravel()]
-    marks = axes.scatter(steps, places, c=paid.ravel(), cmap="cividis_r", s=14, marker="s",
-                         vmin=0.0, vmax=1.0)  # fmt: skip
-    axes.figure.colorbar(marks, ax=axes, label="reward", shrink=0.7)
-    axes.set_yticks([])
-    axes.set_ylim(max(len(shown), 1) + 0.5, -0.5)
-    axes.set_xlabel("step of a stretch of play; rows as on the left")
+    places = np.array([rows.get(int(arm), len(shown)) for arm in pulls.ravel()])
+    scale = ScalarMappable(Normalize(plan.bandit.units.low, plan.bandit.units.high), MAP)
+    axes.bar(steps, 0.8, 1, places - 0.4, color=scale.to_rgba(paid.ravel()), edgecolor="white",
+             linewidth=0.3)  # fmt: skip
+    axes.figure.colorbar(scale, ax=axes, label="reward", shrink=0.7)
+    axes.tick_params(labelleft=False)
+    axes.set_xlim(-0.6, len(pulls) - 0.4)
+    axes.set_xlabel("step")
+    axes.set_title("a stretch of simulated play")
 
 
 def _indices(plan: BoundedPlan, policy: KindIndexPolicy, shown: list[int], axes: Axes) -> None:
@@ -96,12 +108,14 @@ def _indices(plan: BoundedPlan, policy: KindIndexPolicy, shown: list[int], axes:
     ages = np.arange(1, SHOWN_AGES + 1)
     for (kind, first), color in zip(list(kinds.items())[:SHOWN_KINDS], COLORS, strict=False):
         arm, index = policy.population.kinds[kind], policy.tables[kind]
-        name = printable(plan.bandit.arm_name(first), 16)
+        mine = np.flatnonzero(policy.population.kind_of == kind).tolist()
+        name = printable(names_of(plan.bandit, mine) if mine else plan.bandit.arm_name(first), 18)
         for state in range(arm.n_states):
             values: NDArray[np.float64] = index.look_up(np.full(len(ages), state), ages)
             shade = 0.35 + 0.65 * (state + 1) / arm.n_states
-            label = f"{name} seen in {printable(arm.states[state], 12)}"
+            label = f"{name}, seen {printable(arm.states[state], 12)}"
             axes.plot(ages, values, color=color, alpha=shade, label=label)
     axes.set_xlabel("steps since the arm was seen")
-    axes.set_ylabel(f"{policy.name} index: the largest is pulled")
+    index_name = INDICES.get(policy.name, f"{policy.name} index")
+    axes.set_ylabel(f"{index_name}: the largest is pulled")
     axes.legend(fontsize=7.5, ncols=2)

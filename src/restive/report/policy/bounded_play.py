@@ -54,7 +54,7 @@ def play_stretch(plan: BoundedPlan | Plan, seed: int = 0) -> Stretch:
         for j in arms.tolist():
             law = _law(bandit.arms[j], int(states[j]), int(ages[j]), rows)
             states[j] = rng.choice(len(law), p=law)
-            rewards.append(float(bandit.arms[j].rewards[states[j]]))
+            rewards.append(float(bandit.arms[j].rewards_given[states[j]]))
         ages += 1
         ages[arms] = 1
         if step >= steps // 4:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.report.policy.visits import Visits, grouped, quantiles
+
 if TYPE_CHECKING:
+    from restive.model.bandit import Bandit
     from restive.planning import Plan
-    from restive.report.policy.play import Play
 
 __all__ = [
-    "EITHER", "AgeMap", "Returns", "Strips", "age_maps", "best_pulls", "returns", "runs", "strips",
+    "EITHER", "AgeMap", "Returns", "Strips", "age_maps", "best_pulls", "returns", "returns_of",
+    "runs", "strips",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -66,6 +69,7 @@ class AgeMap:
     gaps: Floats
     visits: Floats
     share: float
+    also: tuple[tuple[int, ...], ...]  # for each arm: all states for which the map is this one
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +78,8 @@ class Returns:
 
     arms, states: (R,) what was pulled and seen. share: (R,) part of the time.
     following: (R, K) law of the next pull. ages: (R, 3) 5 %, 50 % and 95 % quantiles of the arm's
-    age at its next pull, NaN where it was not pulled again.
+    age at its next pull, NaN where it was not pulled again. rows, columns: names, where arms that
+    are alike stand together; ``arms`` has one of them, and following the columns named.
     """
 
     arms: Ints
@@ -82,6 +87,8 @@ class Returns:
     share: Floats
     following: Floats
     ages: Floats
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
 
 
 def resolution(plan: Plan) -> float:
@@ -109,26 +116,26 @@ def runs(actions: Ints, ages: Ints) -> list[tuple[int, int, int]]:
     return [(int(actions[a]), a, b) for a, b in pairwise(cuts)]
 
 
-def strips(plan: Plan, seen: Play, max_rows: int = MAX_ROWS) -> list[Strips]:
+def strips(plan: Plan, seen: Visits, max_rows: int = MAX_ROWS) -> list[Strips]:
     """One panel per arm pulled last, of a bandit with two arms; the most frequent pairs."""
     return [_strip(plan, seen, last, max_rows) for last in (0, 1)]
 
 
-def _strip(plan: Plan, seen: Play, last: int, max_rows: int) -> Strips:
-    rested, states = 1 - last, seen.last_states.reshape(-1, 2)
-    ages = seen.ages.reshape(-1, 2)
-    mine = ages[:, last] == 1
-    often = Counter(map(tuple, states[mine].tolist()))
+def _strip(plan: Plan, seen: Visits, last: int, max_rows: int) -> Strips:
+    rested, states, ages = 1 - last, seen.states, seen.ages
+    mine = seen.last == last
+    often = grouped(states[mine], seen.shares[mine]) if mine.any() else {}
     every = list(product(*(range(size) for size in plan.bandit.n_states)))
-    rows = sorted(sorted(every, key=lambda pair: (-often[pair], pair))[:max_rows])
+    rows = sorted(sorted(every, key=lambda pair: (-often.get(pair, 0.0), pair))[:max_rows])
     pairs = np.array(rows)
     shown, period = _strip_ages(plan, pairs, last), plan.bandit.arms[rested].period
     actions, gaps = best_pulls(plan, pairs[:, None, :], _with_age(shown, last))
     visits = np.zeros(actions.shape)
     for r, pair in enumerate(rows):
-        column = _columns(ages[mine & (states == pair).all(axis=1), rested], shown, period)
-        visits[r] = np.bincount(column, minlength=len(shown)) / len(ages)
-    share = np.array([often[pair] / len(ages) for pair in rows])
+        here = mine & (states == pair).all(axis=1)
+        column = _columns(ages[here, rested], shown, period)
+        visits[r] = np.bincount(column, seen.shares[here], minlength=len(shown))
+    share = np.array([often.get(pair, 0.0) for pair in rows])
     return Strips(last, rested, pairs, shown, actions, gaps, share, visits, period)
 
 
@@ -173,32 +180,52 @@ def _columns(ages: Ints, shown: Ints, period: int) -> Ints:
     return np.asarray(np.searchsorted(shown, ages, side="right") - 1)
 
 
-def age_maps(plan: Plan, seen: Play, max_maps: int = MAX_MAPS) -> list[AgeMap]:
+def age_maps(plan: Plan, seen: Visits, max_maps: int = MAX_MAPS) -> list[AgeMap]:
     """The most frequent situations (arm pulled last, last states) of a bandit with three arms."""
-    states, ages = seen.last_states.reshape(-1, 3), seen.ages.reshape(-1, 3)
-    last = np.argmin(ages, axis=1)
-    often = Counter(map(tuple, np.column_stack([last, states]).tolist()))
-    keys = sorted(often, key=lambda key: (-often[key], key))[:max_maps]
-    keys = [key for key in keys if often[key] >= RARE * len(ages)] or keys[:1]
+    last = seen.last
+    often = grouped(np.column_stack([last, seen.states]), seen.shares)
+    keys = [key for key in often if often[key] >= RARE] or list(often)[:1]
     axes = [_map_ages(plan, keys, arm) for arm in range(3)]
     maps = []
     for key in keys:
-        mine = (last == key[0]) & (states == key[1:]).all(axis=1)
-        maps.append(_age_map(plan, key, axes, ages[mine], len(ages)))
-    return maps
+        mine = (last == key[0]) & (seen.states == key[1:]).all(axis=1)
+        maps.append(_age_map(plan, key, axes, seen.ages[mine], seen.shares[mine]))
+    return _merged(maps)[:max_maps]
 
 
-def _age_map(plan: Plan, key: tuple[int, ...], axes: list[Ints], ages: Ints, total: int) -> AgeMap:
+def _merged(maps: Sequence[AgeMap]) -> list[AgeMap]:
+    """Maps that say the same after other states as one; the most frequent first."""
+    groups: dict[tuple[object, ...], list[AgeMap]] = {}
+    for part in maps:
+        drawn = np.where(np.isnan(part.gaps), EITHER - 1, part.actions)
+        sight = part.states[part.last]
+        groups.setdefault((part.last, sight, drawn.tobytes()), []).append(part)
+    merged = []
+    for group in groups.values():
+        first, share = group[0], sum(part.share for part in group)
+        seen = [tuple(sorted({part.states[arm] for part in group})) for arm in range(3)]
+        visits = np.sum([part.visits for part in group], axis=0)
+        covers = {part.states for part in group} == set(product(*seen))
+        if covers:
+            merged.append(replace(first, visits=visits, share=share, also=tuple(seen)))
+        else:  # not all pairs of what was seen: saying both lists would say too much
+            merged += group
+    return sorted(merged, key=lambda part: -round(part.share, 12))
+
+
+def _age_map(
+    plan: Plan, key: tuple[int, ...], axes: list[Ints], ages: Ints, shares: Floats
+) -> AgeMap:
     last, states = key[0], key[1:]
     a, b = (arm for arm in range(3) if arm != last)
     actions, gaps = best_pulls(plan, np.array(states), _age_grid(axes, last))
     visits = np.zeros(actions.shape)
     periods = [arm.period for arm in plan.bandit.arms]
     places = [_columns(ages[:, arm], axes[arm], periods[arm]) for arm in (a, b)]
-    np.add.at(visits, tuple(places), 1 / total)
+    np.add.at(visits, tuple(places), shares)
     gaps[_alone(axes[a])[:, None] & _alone(axes[b]) & (axes[a][:, None] == axes[b])] = np.nan
-    share = len(ages) / total
-    return AgeMap(last, states, (a, b), (axes[a], axes[b]), actions, gaps, visits, share)
+    share, also = float(shares.sum()), tuple((state,) for state in states)
+    return AgeMap(last, states, (a, b), (axes[a], axes[b]), actions, gaps, visits, share, also)
 
 
 def _alone(ages: Ints) -> NDArray[np.bool_]:
@@ -232,21 +259,31 @@ def _map_ages(plan: Plan, keys: list[tuple[int, ...]], arm: int) -> Ints:
     return _thinned(every[every <= until])
 
 
-def returns(plan: Plan, seen: Play, max_rows: int = MAX_ROWS) -> Returns:
+def returns(plan: Plan, seen: Visits, max_rows: int = MAX_ROWS) -> Returns:
     """What follows each sight of a state, and how long the arm then rests."""
-    pulls, states = seen.pulls, seen.seen
-    pairs = np.stack([pulls, states], axis=-1)[:-1].reshape(-1, 2)
-    following = pulls[1:].ravel()
-    back = np.stack([pulls, seen.of_pulled(seen.last_states)], axis=-1).reshape(-1, 2)
-    waits = seen.of_pulled(seen.ages).ravel()
-    often = Counter(map(tuple, pairs.tolist()))
-    rows = sorted(often, key=lambda pair: (-often[pair], pair))[:max_rows]
+    return returns_of(plan.bandit, seen, max_rows)
+
+
+def returns_of(
+    bandit: Bandit, seen: Visits, max_rows: int, kind: Ints | None = None,
+    column: Ints | None = None, columns: int = 0,
+) -> Returns:  # fmt: skip
+    """The same with arms counted as kinds, (K,), and next pulls as columns, (N,)."""
+    every, last, pulls = np.arange(len(seen.pulls)), seen.last, seen.pulls
+    kinds = np.arange(bandit.n_arms) if kind is None else kind
+    next_pulls, count = (pulls, bandit.n_arms) if column is None else (column, columns)
+    pairs = np.stack([kinds[last], seen.states[every, last]], axis=-1)
+    back = np.stack([kinds[pulls], seen.states[every, pulls]], axis=-1)
+    waits = seen.ages[every, pulls]
+    often = grouped(pairs, seen.shares)
+    rows = list(often)[:max_rows]
     laws, ages = [], []
     for pair in rows:
-        nexts = following[(pairs == pair).all(axis=1)]
-        laws.append(np.bincount(nexts, minlength=plan.bandit.n_arms) / len(nexts))
-        wait = waits[(back == pair).all(axis=1)]
-        ages.append(np.quantile(wait, [0.05, 0.5, 0.95]) if len(wait) else [np.nan] * 3)
-    share = np.array([often[pair] / len(pairs) for pair in rows])
-    chosen = np.array(rows)
+        here, again = (pairs == pair).all(axis=1), (back == pair).all(axis=1)
+        law = np.bincount(next_pulls[here], seen.shares[here], minlength=count)
+        laws.append(law / law.sum())
+        known = again.any()
+        levels = (0.05, 0.5, 0.95)
+        ages.append(quantiles(waits[again], seen.shares[again], levels) if known else [np.nan] * 3)
+    share, chosen = np.array([often[pair] for pair in rows]), np.array(rows)
     return Returns(chosen[:, 0], chosen[:, 1], share, np.array(laws), np.array(ages))

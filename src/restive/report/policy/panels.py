@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ROW_HEIGHT, DOT = 0.3, 130.0
+ROOM = 28  # letters of a title in full size
 RARE = 0.0002  # part of the time below which a place gets no dot
 
 
@@ -124,7 +125,7 @@ def _age_axis(ax: Axes, which: str, ages: Ints, period: int) -> None:
         marks = [mark for mark in _round_ages(high) if low <= mark < high / 1.6]
     else:
         marks = list(range(low, high, 1 if high <= 14 else 2 if high <= 26 else 4))
-    if marks and high - marks[-1] < (high - low) / 14 and high <= FINE:
+    if marks and high - marks[-1] < (high - low) / 9 and high <= FINE:
         marks.pop()
     axis: Axis = ax.xaxis if which == "x" else ax.yaxis
     more = "+" if period == 1 else " …"
@@ -164,15 +165,24 @@ def _map_panel(ax: Axes, bandit: Bandit, part: AgeMap, top: float) -> None:
     ax.pcolormesh(edges[0], edges[1], painted, rasterized=True)
     _age_axis(ax, "x", part.ages[0], bandit.arms[a].period)
     _age_axis(ax, "y", part.ages[1], bandit.arms[b].period)
-    seen = [_in_brackets(colors.state_label(bandit, j, part.states[j], 9)) for j in range(3)]
+    seen = [_in_brackets(_seen(bandit, arm, part.also[arm])) for arm in range(3)]
     names = [colors.arm_label(bandit, arm, 10) for arm in range(3)]
-    ax.set_title(f"now {names[part.last]}{seen[part.last]}: {part.share:.0%}", fontsize=9.5)
+    title = f"now {names[part.last]}{seen[part.last]}: {part.share:.0%}"
+    ax.set_title(title, fontsize=9.5 if len(title) <= ROOM else 8)
     ax.set_xlabel(f"age of {names[a]}{seen[a]}", fontsize=8.5)
     ax.set_ylabel(f"age of {names[b]}{seen[b]}", fontsize=8.5)
     ax.tick_params(labelsize=7.5)
     i, k = np.nonzero(part.visits >= RARE)
     _scatter(ax, part.ages[0][i], part.ages[1][k], part.visits[i, k])
     _name_regions(ax, names, part)
+
+
+def _seen(bandit: Bandit, arm: int, states: tuple[int, ...]) -> str:
+    """The states of an arm for which a map holds, in a few letters."""
+    if len(states) == bandit.n_states[arm] > 1:
+        return "any"
+    words = "/".join(colors.state_label(bandit, arm, state, 9) for state in states)
+    return words if len(words) <= 16 else f"{len(states)} states"
 
 
 def _in_brackets(words: str) -> str:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from restive.report.drawing.picture import INK
+from restive.report.drawing.picture import INK, printable
 from restive.report.policy import colors
+from restive.report.policy.alike import alike
 from restive.report.policy.maps import Returns
 from restive.report.policy.play import Play
 
@@ -20,31 +21,48 @@ if TYPE_CHECKING:
 __all__ = ["draw_summary"]
 
 SHOWN = 80  # steps of play
+LONGEST = 28  # letters of the names of arms that are alike
 MAP = "cividis"  # even steps of lightness, the same for all kinds of colour vision
 
 
-def draw_summary(figure: Figure, bandit: Bandit, seen: Play, after: Returns) -> str:
-    """A raster of play above, next pulls and times of rest below; returns words on the rest."""
-    count, rows = bandit.n_arms, len(after.arms)
+def draw_summary(
+    figure: Figure, bandit: Bandit, seen: Play, after: Returns, arms: list[int]
+) -> str:
+    """A raster of play above, next pulls and times of rest below; returns words on the rest.
+
+    arms: those that are pulled; the others have no row and no column.
+    """
+    count, rows = len(arms), len(after.arms)
     heights = [0.36 * count + 0.5, 0.3 * rows + 0.6]
     figure.set_size_inches(11, sum(heights) + 2.4)
     grid = figure.add_gridspec(2, 2, height_ratios=heights, width_ratios=[1.3, 1])
-    _raster(figure, figure.add_subplot(grid[0, :]), bandit, seen)
+    _raster(figure, figure.add_subplot(grid[0, :]), bandit, seen, arms)
     left = figure.add_subplot(grid[1, 0])
-    _next_pulls(left, bandit, after)
+    _next_pulls(left, bandit, after, arms)
     _rests(figure.add_subplot(grid[1, 1], sharey=left), after)
-    every = sum(bandit.n_states)
-    words = f"Frequencies from {seen.pulls.size:,} simulated steps."
+    every = sum(bandit.n_states[arm] for arm in arms)
+    if after.rows:  # arms that are alike share theirs
+        every = sum(bandit.n_states[group[0]] for group in alike(bandit, arms))
+    words = _never(bandit, arms)
     if after.share.sum() < 0.9995:
         words += (
             f" The {rows} most frequent of {every} sights: {after.share.sum():.0%} of the time."
         )
     elif rows < every:
         words += " Sights that never happened are left out."
-    return words
+    return words.strip()
 
 
-def _raster(figure: Figure, ax: Axes, bandit: Bandit, seen: Play) -> None:
+def _never(bandit: Bandit, pulled: list[int]) -> str:
+    """Which arms are left out, in a sentence."""
+    rest = [colors.arm_label(bandit, j) for j in range(bandit.n_arms) if j not in pulled]
+    if not rest:
+        return ""
+    named = ", ".join(rest[:3]) + (f" and {len(rest) - 3} more" if len(rest) > 3 else "")
+    return f"Never pulled, and so left out: {named}."
+
+
+def _raster(figure: Figure, ax: Axes, bandit: Bandit, seen: Play, arms: list[int]) -> None:
     """The last steps of one path: thin bars are hidden states, full cells are pulls."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
@@ -52,40 +70,41 @@ def _raster(figure: Figure, ax: Axes, bandit: Bandit, seen: Play) -> None:
     steps = min(SHOWN, len(seen.pulls))
     hidden, pulls = seen.hidden[-steps:, 0], seen.pulls[-steps:, 0]
     scale = ScalarMappable(Normalize(0, 1), MAP)
-    for arm in range(bandit.n_arms):
+    for row, arm in enumerate(arms):
         paint = scale.to_rgba(bandit.arms[arm].rewards[hidden[:, arm]])
         pale = 1 - 0.55 * (1 - paint)
-        ax.bar(np.arange(steps), 0.12, 1, arm - 0.06, color=pale, linewidth=0, antialiased=False)
+        ax.bar(np.arange(steps), 0.12, 1, row - 0.06, color=pale, linewidth=0, antialiased=False)
         at = np.flatnonzero(pulls == arm)
-        ax.bar(at, 0.84, 1, arm - 0.42, color=paint[at], edgecolor="white", linewidth=0.6)
-    ax.step(np.arange(steps), pulls, where="mid", color=INK, linewidth=0.5, alpha=0.5)
-    ax.set_yticks(np.arange(bandit.n_arms), _arms(bandit))
-    ax.set_ylim(bandit.n_arms - 0.4, -0.6)
+        ax.bar(at, 0.84, 1, row - 0.42, color=paint[at], edgecolor="white", linewidth=0.6)
+    rows = np.searchsorted(arms, pulls)
+    ax.step(np.arange(steps), rows, where="mid", color=INK, linewidth=0.5, alpha=0.5)
+    ax.set_yticks(np.arange(len(arms)), _names(bandit, arms))
+    ax.set_ylim(len(arms) - 0.4, -0.6)
     ax.set_xlim(-0.6, steps - 0.4)
     ax.set_xlabel("step")
-    ax.set_title("a stretch of play: tall cells are pulls, thin lines the states unseen")
+    ax.set_title("a stretch of simulated play: tall cells are pulls, thin lines the states unseen")
     bar = figure.colorbar(scale, ax=ax, pad=0.01, fraction=0.03)
     bar.set_label("mean reward\nof the state", fontsize=9)
 
 
-def _arms(bandit: Bandit) -> list[str]:
-    return [colors.arm_label(bandit, arm) for arm in range(bandit.n_arms)]
+def _names(bandit: Bandit, arms: list[int]) -> list[str]:
+    return [colors.arm_label(bandit, arm) for arm in arms]
 
 
-def _next_pulls(ax: Axes, bandit: Bandit, after: Returns) -> None:
+def _next_pulls(ax: Axes, bandit: Bandit, after: Returns, arms: list[int]) -> None:
     """Law of the next pull by what was seen, the most frequent sight on top."""
-    ax.imshow(after.following, cmap="Blues", vmin=0, vmax=1.25, aspect="auto")
-    for (row, arm), part in np.ndenumerate(after.following):
+    following = after.following if after.columns else after.following[:, arms]
+    ax.imshow(following, cmap="Blues", vmin=0, vmax=1.25, aspect="auto")
+    for (row, arm), part in np.ndenumerate(following):
         if part >= 0.005:
             tone = "white" if part > 0.75 else INK
             ax.text(arm, row, f"{part:.0%}", ha="center", va="center", color=tone, fontsize=8)
-    names = _arms(bandit)
-    ax.set_xticks(np.arange(bandit.n_arms), names)
-    if bandit.n_arms * max(map(len, names)) > 50:  # too wide to stand side by side
+    names = [printable(name, LONGEST) for name in after.columns] or _names(bandit, arms)
+    ax.set_xticks(np.arange(len(names)), names)
+    if len(names) * max(map(len, names)) > 50:  # too wide to stand side by side
         for tick in ax.get_xticklabels():
             tick.set(rotation=30, horizontalalignment="right", rotation_mode="anchor")
-    triples = zip(after.arms.tolist(), after.states.tolist(), after.share.tolist(), strict=True)
-    sights = [_sight(bandit, arm, state) + f"  ({part:.0%})" for arm, state, part in triples]
+    sights = [f"{_sight(bandit, after, row)}  ({part:.0%})" for row, part in enumerate(after.share)]
     ax.set_yticks(np.arange(len(sights)), sights)
     ax.annotate(
         "just seen\n(part of the time)", (0, 1), (-8, 4), xycoords="axes fraction",
@@ -94,8 +113,10 @@ def _next_pulls(ax: Axes, bandit: Bandit, after: Returns) -> None:
     ax.set_title("arm pulled next")
 
 
-def _sight(bandit: Bandit, arm: int, state: int) -> str:
-    name, seen = colors.arm_label(bandit, arm), colors.state_label(bandit, arm, state)
+def _sight(bandit: Bandit, after: Returns, row: int) -> str:
+    arm, state = int(after.arms[row]), int(after.states[row])
+    name = printable(after.rows[row], LONGEST) if after.rows else colors.arm_label(bandit, arm)
+    seen = colors.state_label(bandit, arm, state)
     return f"{name}: {seen}" if seen else name
 
 

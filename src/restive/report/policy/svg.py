@@ -10,10 +10,12 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from restive.report.drawing.picture import printable
 from restive.report.drawing.svg import label, picture
 from restive.report.policy import maps
+from restive.report.policy.alike import ALIKE, shown_returns, three_alike
 from restive.report.policy.colors import arm_label, state_label
-from restive.report.policy.play import Play, simulated_play
+from restive.report.policy.visits import Visits, visits_of
 
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
@@ -28,7 +30,6 @@ LETTER = 6.1  # width of a letter at the size of these pictures
 MAP = 150.0
 MAX_ROWS, MAX_MAPS, MAX_SIGHTS, MAX_ARMS = 8, 4, 10, 12
 RARE = 0.002
-STEPS, WARM_UP = 400, 200
 
 
 @dataclass(frozen=True)
@@ -60,17 +61,17 @@ class _Scale:
         return [(self.middle(k), word) for k, word in zip(chosen, words, strict=True)]
 
 
-def policy_picture(plan: Plan) -> tuple[list[Markup], str]:
+def policy_picture(plan: Plan, visits: Visits | None = None) -> tuple[list[Markup], str]:
     """Pictures of the policy of a plan, and a sentence that says how to read them."""
-    seen = simulated_play(plan, STEPS, warm_up=WARM_UP)
+    seen = visits or visits_of(plan)
     if plan.bandit.n_arms == 2:
         return _strips(plan, seen)
-    if plan.bandit.n_arms == 3:
+    if plan.bandit.n_arms == 3 and seen.pulled(3).min() > 0:
         return _maps(plan, seen)
     return _followers(plan, seen)
 
 
-def _strips(plan: Plan, seen: Play) -> tuple[list[Markup], str]:
+def _strips(plan: Plan, seen: Visits) -> tuple[list[Markup], str]:
     panels = maps.strips(plan, seen, MAX_ROWS)
     note = (
         "Each row is what was seen last of the first and of the second arm; the colour says which "
@@ -133,7 +134,9 @@ def _dots(panel: maps.Strips, scale: _Scale) -> list[str]:
     return parts
 
 
-def _maps(plan: Plan, seen: Play) -> tuple[list[Markup], str]:
+def _maps(plan: Plan, seen: Visits) -> tuple[list[Markup], str]:
+    roles = three_alike(plan.bandit, seen)
+    bandit, seen = roles or (plan.bandit, seen)
     parts = maps.age_maps(plan, seen, MAX_MAPS)
     covered = sum(part.share for part in parts)
     note = (
@@ -141,7 +144,8 @@ def _maps(plan: Plan, seen: Play) -> tuple[list[Markup], str]:
         "Its axes are the steps since the other two arms were seen, and the colour says which arm "
         f"to pull. Dots: where the policy spends its time; these squares hold {covered:.0%} of it."
     )
-    return [_map(plan.bandit, part) for part in parts], note
+    note += ALIKE if roles else ""
+    return [_map(bandit, part) for part in parts], note
 
 
 def _map(bandit: Bandit, part: maps.AgeMap) -> Markup:
@@ -153,7 +157,7 @@ def _map(bandit: Bandit, part: maps.AgeMap) -> Markup:
         size = 1 + 6 * sqrt(float(part.visits[i, k]))
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}" class="dot"/>')
     parts += _region_names(bandit, part, scales)
-    sights = [_sight(bandit, arm, part.states[arm]) for arm in range(3)]
+    sights = [_sight(bandit, arm, *part.also[arm]) for arm in range(3)]
     a, b = part.others
     title = f"now {sights[part.last]}: {part.share:.0%}"
     parts.append(label(MAP / 2, -8, title, "head"))
@@ -165,9 +169,13 @@ def _map(bandit: Bandit, part: maps.AgeMap) -> Markup:
     return picture(parts, (-46, -24, MAP + 62, MAP + 58), f"Best pulls: {title}", "policy")
 
 
-def _sight(bandit: Bandit, arm: int, state: int) -> str:
-    seen = state_label(bandit, arm, state, 8)
-    return arm_label(bandit, arm, 10) + (f" ({seen})" if seen else "")
+def _sight(bandit: Bandit, arm: int, *states: int, name: str = "") -> str:
+    """An arm with the states in brackets; any, if all of them are meant."""
+    seen = "/".join(state_label(bandit, arm, state, 8) for state in states)
+    if len(states) == bandit.n_states[arm] > 1 or len(seen) > 14:
+        seen = "any" if len(states) == bandit.n_states[arm] else f"{len(states)} states"
+    arms = printable(name, 24) if name else arm_label(bandit, arm, 10)
+    return f"{arms} ({seen})" if seen else arms
 
 
 def _regions(part: maps.AgeMap, scales: list[_Scale]) -> list[str]:
@@ -204,23 +212,31 @@ def _region_names(bandit: Bandit, part: maps.AgeMap, scales: list[_Scale]) -> li
     ]
 
 
-def _followers(plan: Plan, seen: Play) -> tuple[list[Markup], str]:
+def _followers(plan: Plan, seen: Visits) -> tuple[list[Markup], str]:
     """Any number of arms: after each sight, how often each arm is pulled next."""
-    bandit, after = plan.bandit, maps.returns(plan, seen, MAX_SIGHTS)
-    columns = min(bandit.n_arms, MAX_ARMS)
+    bandit, after = plan.bandit, shown_returns(plan.bandit, seen, MAX_SIGHTS)
+    pulled = np.flatnonzero(after.following.max(axis=0) >= 0.005).tolist()
+    shown = pulled[:MAX_ARMS]
+    left = bandit.n_arms - len(seen.arms_pulled if after.columns else shown)
     width, parts = 46.0, list[str]()
     rows = list(zip(after.arms.tolist(), after.states.tolist(), strict=True))
     for r, (arm, state) in enumerate(rows):
-        words = f"{_sight(bandit, arm, state)}, {after.share[r]:.0%} of the time"
+        sight = _sight(bandit, arm, state, name=after.rows[r] if after.rows else "")
+        words = f"{sight}, {after.share[r]:.0%} of the time"
         parts.append(label(-6, (r + 0.5) * ROW + 4, words, "name", "end"))
-        for j in range(columns):
-            parts += _share(j * width, r * ROW, width, float(after.following[r, j]))
-    for j in range(columns):
-        name = label(0, 0, arm_label(bandit, j, 10), "pay", "start")
+        for j, arm in enumerate(shown):
+            parts += _share(j * width, r * ROW, width, float(after.following[r, arm]))
+    for j, arm in enumerate(shown):
+        text = printable(after.columns[arm], 24) if after.columns else arm_label(bandit, arm, 10)
+        name = label(0, 0, text, "pay", "start")
         at = f"translate({(j + 0.4) * width:.1f} -5) rotate(-35)"
         parts.append(f'<g transform="{at}">{name}</g>')
-    view = (-220, -56, 220 + columns * width + 44, len(rows) * ROW + 62)
+    view = (-220, -56, 220 + len(shown) * width + 44, len(rows) * ROW + 62)
     note = "Each row is what was just seen; the shares say which arm the policy pulls next."
+    if left:
+        never = "hardly ever pulled" if len(pulled) > len(shown) else "never pulled"
+        note += f" Left out: {left} arm{'s' * (left > 1)}, {never}."
+    note += "" if seen.computed else " Shares are simulated."
     return [picture(parts, view, "What the best policy pulls after each sight", "policy")], note
 
 

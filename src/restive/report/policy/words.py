@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from restive.report.policy.maps import EITHER, Strips, returns, runs, strips
-from restive.report.policy.play import Play, simulated_play
+from restive.report.policy.alike import shown_returns
+from restive.report.policy.maps import EITHER, Strips, runs, strips
+from restive.report.policy.visits import Visits, visits_of
 
 if TYPE_CHECKING:
     from restive.planning import Plan
 
 __all__ = ["Situation", "situations"]
 
-PATHS, STEPS, WARM_UP = 256, 100, 100  # enough to tell common situations from rare ones
 RARE = 0.005
 
 
@@ -24,22 +24,24 @@ class Situation:
     seen: str  # "channel 1 busy"
     remembered: str  # "channel 2 free", empty for more than two arms
     pull: str  # "channel 1", "coin, from age 5 of channel on channel", or shares of the next pull
-    share: float  # part of the time, simulated
+    share: float  # part of the time
+    computed: bool = True  # whether the share is, or comes from simulated play
 
 
-def situations(plan: Plan, most: int = 12) -> list[Situation]:
+def situations(plan: Plan, most: int = 12, visits: Visits | None = None) -> list[Situation]:
     """The most frequent situations under the plan, the most frequent first."""
-    seen = simulated_play(plan, STEPS, PATHS, WARM_UP)
+    seen = visits or visits_of(plan)
     if plan.bandit.n_arms == 2:
         every = [s for strip in strips(plan, seen) for s in _of_strip(plan, strip)]
     else:
         every = _of_returns(plan, seen)
-    return sorted(every, key=lambda s: -s.share)[:most]
+    ordered = sorted(every, key=lambda s: -round(s.share, 9))[:most]
+    return [replace(situation, computed=seen.computed) for situation in ordered]
 
 
-def _state(plan: Plan, arm: int, state: int) -> str:
+def _state(plan: Plan, arm: int, state: int, called: str = "") -> str:
     named = plan.bandit.arms[arm]
-    name = plan.bandit.arm_name(arm)
+    name = called or plan.bandit.arm_name(arm)
     if named.n_states == 1:
         return name
     seen = named.states[state]
@@ -74,15 +76,18 @@ def _arm(plan: Plan, arm: int) -> str:
     return "either" if arm == EITHER else plan.bandit.arm_name(arm)
 
 
-def _of_returns(plan: Plan, seen: Play) -> list[Situation]:
-    table = returns(plan, seen)
+def _of_returns(plan: Plan, seen: Visits) -> list[Situation]:
+    bandit = plan.bandit
+    table = shown_returns(bandit, seen)
+    names = table.columns or tuple(bandit.arm_name(j) for j in range(bandit.n_arms))
     situations = []
     for row in range(len(table.arms)):
         following = table.following[row]
         order = following.argsort()[::-1]
-        shares = [f"{plan.bandit.arm_name(int(j))} {following[j]:.0%}" for j in order[:3]
+        shares = [f"{names[int(j)]} {following[j]:.0%}" for j in order[:3]
                   if following[j] >= 0.005]  # fmt: skip
         pull = shares[0].rsplit(" ", 1)[0] if len(shares) == 1 else ", ".join(shares)
-        seen_text = _state(plan, int(table.arms[row]), int(table.states[row]))
-        situations.append(Situation(seen_text, "", pull, float(table.share[row])))
+        arms = f"one of {table.rows[row]}" if table.rows else ""
+        sight = _state(plan, int(table.arms[row]), int(table.states[row]), arms)
+        situations.append(Situation(sight, "", pull, float(table.share[row])))
     return situations

@@ -1,0 +1,1 @@
+"""Traces and what was fitted to them, as a page."""

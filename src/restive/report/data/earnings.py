@@ -1,0 +1,84 @@
+"""What planning would earn on the fitted arms, beside simpler ways to play."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from restive.base.errors import RestiveError
+from restive.base.words import outward
+from restive.many.planner import best_plan
+from restive.planning import Plan, plan_within
+from restive.planning.evaluation import evaluate
+
+if TYPE_CHECKING:
+    from restive.model.bandit import Bandit
+
+__all__ = ["Earnings", "earnings_of"]
+
+PATIENCE = 10.0  # seconds for an exact plan as forecast, and for a bounded one
+TOLERANCES = (1e-5, 1e-4, 1e-3)
+MOST_EVALUATED = 3  # arms up to which taking turns and the like are worked out
+
+
+@dataclass(frozen=True, eq=False)
+class Earnings:
+    """rows: way to play, average reward in words, its length as a bar in %, a remark."""
+
+    rows: tuple[tuple[str, str, float, str], ...]
+    lead: str
+    pictures: tuple[Markup, ...] = ()
+    note: str = ""
+    situations: tuple[Any, ...] = ()
+
+
+def earnings_of(bandit: Bandit) -> Earnings:
+    """Plan the fitted arms within some seconds."""
+    exact = plan_within(bandit, PATIENCE, tolerances=TOLERANCES)
+    best: Any = exact if isinstance(exact, Plan) else best_plan(bandit, time=PATIENCE)
+    low, high = outward(best.gain_lower, best.gain_upper, 6)
+    remark = "certain for the fitted chains"
+    if not isinstance(best, Plan) and best.lower_kind != "certified":
+        remark = "lower end simulated, upper end certain for the fitted chains"
+    alone = bandit.best_arm
+    single = bandit.arms[alone].gain
+    rows = [
+        ("best plan", f"{low} to {high}", 100 * best.gain, remark),
+        (f'always "{bandit.arm_name(alone)}"', f"{single:.4f}", 100 * single, "the best arm alone"),
+        *_simple(bandit),
+    ]
+    return Earnings(tuple(rows), _lead(best.gain, single), *_policy(best))
+
+
+def _simple(bandit: Bandit) -> list[tuple[str, str, float, str]]:
+    rows = []
+    if bandit.n_arms <= MOST_EVALUATED:
+        for policy, words in (("myopic", "the best reward at once"), ("round-robin", "in turn")):
+            try:
+                gain = evaluate(bandit, policy, 1e-4).gain
+            except (RestiveError, ArithmeticError, MemoryError):
+                continue
+            rows.append((policy, f"{gain:.4f}", 100 * gain, words))
+    return rows
+
+
+def _lead(best: float, single: float) -> str:
+    if best - single < 5e-5:
+        return "Planning earns no more than the best arm alone."
+    more = f"{best - single:.4f} a step"
+    share = f", {(best - single) / single:.1%}" if single > 0 else ""
+    return f"Planning earns {more}{share} more than the best arm alone."
+
+
+def _policy(best: Any) -> tuple[tuple[Markup, ...], str, tuple[Any, ...]]:
+    """Pictures of an exact plan, with words."""
+    if not isinstance(best, Plan):
+        words = f"Found by the method “{best.method}”; restive plan works longer on it."
+        return (), words, ()
+    from restive.report.policy.svg import policy_picture
+    from restive.report.policy.words import situations
+
+    pictures, note = policy_picture(best)
+    return tuple(pictures), note, tuple(situations(best, 6))

@@ -1,0 +1,54 @@
+"""Pages that need nothing else: templates with the style sheet that all of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from markupsafe import Markup
+
+from restive.base.pages import content_policy
+from restive.base.words import visible
+from restive.report.drawing import palette
+
+__all__ = ["render_page"]
+
+DARK = """color-scheme: dark;
+--page: #14171c; --card: #1d2128; --ink: #eceff3; --soft: #a5adb8; --rule: #363c46;
+--accent: #7cc0ff; --fill: #3d8fd1; --mark: #f3dc8a; --focus: #7cc0ff; --bar: #d97a3f;
+--pull0: #1f5c88; --pull1: #7a5200; --pull2: #1b6b53; --either: #2a2f37; --never: #454c57;"""
+
+
+def render_page(
+    name: str, context: Mapping[str, Any], script: Sequence[str] = (), **filters: Callable[..., Any]
+) -> str:
+    """A template with its context, the style sheet and a script made of the files named."""
+    from jinja2 import Environment, StrictUndefined
+
+    folder = files("restive.report") / "templates"
+    engine = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        finalize=_shown,
+    )  # fmt: skip
+    engine.filters.update(filters)
+    style = engine.from_string((folder / "report.css").read_text("utf-8")).render(
+        light=Markup(_colors(palette.LIGHT)), dark=Markup(DARK + _colors(palette.DARK))
+    )
+    program = "".join((folder / "script" / f"{part}.js").read_text("utf-8") for part in script)
+    template = engine.from_string((folder / name).read_text("utf-8"))
+    return template.render(
+        context,
+        style=Markup(style),
+        script=Markup(program),
+        content_policy=Markup(content_policy(*([program] if program else []))),
+    )
+
+
+def _shown(value: Any) -> Any:
+    """Names that turn text around, or hide in it, are shown with escapes; our own marks stay."""
+    return visible(value) if type(value) is str else value
+
+
+def _colors(values: tuple[str, ...]) -> str:
+    return " ".join(f"--c{k}: {value};" for k, value in enumerate(values))

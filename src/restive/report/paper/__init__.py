@@ -1,0 +1,1 @@
+"""The paper, claim by claim, as a page."""

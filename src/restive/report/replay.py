@@ -1,0 +1,49 @@
+"""``replay_figure``: what was earned along a trace, above its best single arm."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from restive.report.drawing.palette import LIGHT, color_index
+from restive.report.drawing.picture import INK, printable, save_picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from restive.data.replay_result import Replay
+
+__all__ = ["replay_figure"]
+
+STYLES = {"hindsight": "--", "fitted": "-", "learner": "-", "rule": ":"}
+MOST_POINTS = 2000
+NOTE = "Sums of rewards along the part that is judged, less those of the best single arm in it."
+
+
+def replay_figure(replay: Replay, path: str | os.PathLike[str], *, title: str = "") -> None:
+    """Draw what each way to pull arms earned, into a file ending in .svg, .png or .pdf.
+
+    Where not all arms were recorded, sums are scaled to the same number of recorded pulls. What
+    knows the best arm of every step is left out: it would flatten all others.
+    """
+    draw = partial(_draw, replay, title or f"Replay of {replay.name or 'a trace'}")
+    save_picture(path, draw, figsize=(9.0, 4.6), layout="constrained")
+
+
+def _draw(replay: Replay, title: str, figure: Figure) -> None:
+    axes = figure.subplots()
+    best = next(row for row in replay.rows if row.name == f"best arm: {replay.best_arm}")
+    steps = replay.judged_from + 1 + np.arange(len(best.earned))
+    shown = np.unique(np.linspace(0, len(steps) - 1, MOST_POINTS).astype(int))
+    rows = [row for row in replay.rows if not row.name.startswith("every step")]
+    for k, row in enumerate(rows):
+        above = row.earned / max(row.counted, 1e-12) - best.earned / max(best.counted, 1e-12)
+        axes.plot(steps[shown], above[shown], color=LIGHT[color_index(k)], ls=STYLES[row.kind],
+                  lw=1.6, label=f"{printable(row.name, 34)} {row.rate:.4f}")  # fmt: skip
+    axes.axhline(0, color=INK, lw=0.6)
+    axes.set(title=printable(title, 90), xlabel="step", ylabel="reward above the best arm")
+    axes.legend(frameon=False, fontsize=8.5, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    figure.supxlabel(NOTE, fontsize=8, color="#555555")
