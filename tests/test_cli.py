@@ -353,13 +353,21 @@ def test_plan_of_example_3_beats_the_myopic_policy():
     assert found["myopic"]["gain"] < found["gain_lower"]
 
 
-def test_plan_goes_without_a_myopic_value_that_is_too_large(example, monkeypatch):
+def test_a_myopic_value_too_large_to_compute_is_simulated(example, monkeypatch):
     def refuse(*_, **__):
         raise restive.TooLargeError("7 GB")
 
     monkeypatch.setattr("restive.planning.evaluation.evaluate", refuse)
-    assert json.loads(run("plan", example, "--json").stdout)["myopic"] == {"gain": None}
-    assert "too large" in run("plan", example).stdout
+    myopic = json.loads(run("plan", example, "--json").stdout)["myopic"]
+    assert myopic["simulated"]
+    assert myopic["gain_lower"] <= 0.7 <= myopic["gain_upper"]
+
+    def give_up(*_, **__):
+        raise OverflowError
+
+    monkeypatch.setattr("restive.many.simulating.simulate_policy", give_up)
+    assert json.loads(run("plan", example, "--json").stdout)["myopic"]["gain"] is None
+    assert "not computed" in run("plan", example).stdout
 
 
 def test_plan_speaks_plainly(example):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import restive
 from restive import problems, simulation
 from restive.cli import app, live, warming
 from restive.learners import LEARNERS, make_learner
+from restive.learners.plain import as_learner
 from restive.model import files
 from restive.simulation import BanditWorld, play
 
@@ -125,10 +127,13 @@ def test_too_large_to_plan_still_learns(monkeypatch):
     assert got["weak_regret"] == pytest.approx(500 - got["total_reward"])
     assert set(got["missing"]) == {"regret", "gap_regret"}
     assert "information states" in got["missing"]["regret"]
+    assert got["gain_ceiling"] >= 0.7  # which is rho*, by the closed form of Example 1
+    assert got["regret_at_most"] == pytest.approx(1000 * got["gain_ceiling"] - got["total_reward"])
     shown = run("--horizon", 1000, "--learner", "round-robin").stdout
     assert "Always pulling the best single arm, channel 1, would earn 0.5000." in shown
     shown = run("--horizon", 1000, "--learner", "round-robin").stdout
     assert "unknown: a plan to within 1e-06 takes about" in shown
+    assert "what no policy can exceed (certified)" in shown
 
 
 def test_learners_that_cannot_plan_say_so():
@@ -296,10 +301,11 @@ def test_an_interrupt_shows_what_was_reached(tmp_path):
         while b"per step, regret" not in shown.replace(b"\r\n", b" "):
             shown += os.read(ours, 4096)
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=300)
     finally:
-        process.kill()  # if it is still there
         os.close(ours)
+        with process:
+            process.kill()  # if it is still there
     assert process.returncode == 130
     got = json.loads(out)
     assert got["interrupted"] is True
@@ -310,9 +316,9 @@ def test_an_interrupt_shows_what_was_reached(tmp_path):
 
 
 def test_a_pipe_is_quiet(tmp_path):
-    process = started(tmp_path, "--horizon", "1e5", "--learner", "round-robin",
-                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
-    out, err = process.communicate(timeout=120)
+    with started(tmp_path, "--horizon", "1e5", "--learner", "round-robin",
+                 stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # fmt: skip
+        out, err = process.communicate()
     assert process.returncode == 0
     assert b"\x1b" not in out
     assert err in (b"", b"restive: compiling kernels, once; later runs start at once.\n")
@@ -350,3 +356,124 @@ def test_several_pulls_a_step():
     refused = run("--horizon", 500, "--learner", "ucb1", given=two)
     assert refused.exit_code == 2
     assert "ucb1 cannot choose so many arms (found 2)" in refused.stderr
+
+
+OWN = """
+class Stay:
+    def __init__(self, n_arms, threshold=0.5):
+        self.n_arms, self.threshold, self.arm = n_arms, threshold, 0
+
+    def ask(self):
+        return self.arm
+
+    def tell(self, arm, state, reward):
+        self.arm = arm if reward > self.threshold else (arm + 1) % self.n_arms
+
+
+def broken(n_arms):
+    raise RuntimeError("no such luck")
+
+
+def nothing(n_arms):
+    return 3
+"""
+
+
+@pytest.fixture
+def own_module(tmp_path, monkeypatch):
+    (tmp_path / "rules.py").write_text(OWN, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    yield
+    sys.modules.pop("rules", None)
+
+
+@pytest.mark.usefixtures("own_module")
+def test_a_class_with_ask_and_tell_is_a_learner():
+    """In Example 1 the best rule is to stay after a reward and to change after none."""
+    result = found("--learner", "rules:Stay", "--horizon", 2000)
+    assert result["learner"] == "rules:Stay"
+    assert result["gap_regret"] == pytest.approx(0, abs=1e-6)
+    restless = found("--learner", "rules:Stay", "--threshold", "2.5", "--horizon", 2000)
+    assert restless["options"] == {"threshold": 2.5}
+    assert restless["gap_regret"] > 100
+    with pytest.raises(restive.ProblemError, match="cannot be saved"):
+        as_learner(sys.modules["rules"].Stay(2), 2).snapshot()
+
+
+@pytest.mark.usefixtures("own_module")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("rules:broken", ["it raised RuntimeError: no such luck", "rules.py, line 14, in broken"]),
+        ("rules:nothing", ["not a learner", "found int", "tell(arm, state, reward)"]),
+        ("rules:missing", ["cannot be imported", "rules:missing"]),
+        ("nowhere:Stay", ["No module named 'nowhere'"]),
+    ],
+)
+def test_faults_of_a_learner_from_a_module(name, words):
+    shown = run("--learner", name, "--horizon", 100)
+    assert shown.exit_code == 2
+    assert "Traceback" not in shown.output
+    for part in words:
+        assert part in shown.output
+
+
+HOSTILE = {
+    "leaves": ("import sys\nsys.exit(0)\n", "ends the program when it is imported (exit code 0)"),
+    "recurses": ("def f():\n    f()\nf()\n", "RecursionError"),
+    "raises": ("raise BaseException('none of yours')\n", "none of yours"),
+    "floods": ("raise MemoryError\n", "MemoryError"),
+    "breaks": ("def f(:\n", "SyntaxError"),
+    "quits": (f"{OWN}\ndef quit(*a):\n    raise SystemExit(3)\n", "it raised SystemExit: 3"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_module_that_misbehaves_is_answered_in_words(name, tmp_path, monkeypatch):
+    text, words = HOSTILE[name]
+    (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    shown = run("--learner", f"{name}:{'quit' if name == 'quits' else 'Stay'}", "--horizon", 100)
+    sys.modules.pop(name, None)
+    assert shown.exit_code == 2, shown.exception
+    assert "Traceback" not in shown.output
+    assert words in shown.output
+    assert "--learner: " in shown.output
+
+
+def test_what_a_module_prints_does_not_mix_with_json(tmp_path, monkeypatch):
+    (tmp_path / "prints.py").write_text(f"print('hello')\n{OWN}", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    shown = run("--learner", "prints:Stay", "--horizon", 100, "--json")
+    sys.modules.pop("prints", None)
+    assert json.loads(shown.stdout)["learner"] == "prints:Stay"
+    assert "hello" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("learn example-1 --learner ti", "tied-ucrl"),
+        ("plan example-", "example-4-periodic"),
+        ("compare example-1 example-", "example-4-periodic"),
+        ("compare example-1 --learners ucb1,tied-u", "ucb1,tied-ucrl"),
+    ],
+)
+def test_the_shell_completes_names(words, expected):
+    surroundings = {
+        **os.environ, "_RESTIVE_COMPLETE": "complete_bash", "COMP_WORDS": f"restive {words}",
+        "COMP_CWORD": str(len(words.split())),
+    }  # fmt: skip
+    program = "import sys; sys.argv[0] = 'restive'; from restive.cli import main; main()"
+    command = [sys.executable, "-c", program]
+    shown = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False)
+    assert expected in shown.stdout.split()
+
+
+def test_every_command_shows_an_example_and_no_types():
+    for command in app.registered_commands:
+        name = command.name or command.callback.__name__
+        shown = CliRunner().invoke(app, [name, "--help"], terminal_width=80)
+        assert "Example: restive" in shown.output, name
+        assert not re.search(r"range>|<float>|<int>|<str>|x>=|<=x|[{]|\[\[", shown.output), name
+        assert max(map(len, shown.output.splitlines())) <= 80

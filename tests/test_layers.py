@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import defaultdict
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -17,13 +18,14 @@ ROOT = Path(restive.__file__).parent
 FLOORS = [
     {"base", "_kernels"},
     {"model"},
-    {"mdp", "theory"},
+    {"estimation", "mdp", "theory"},
     {"planning", "policies", "problems"},
     {"many"},
     {"learners", "simulation"},
     {"experiments", "data", "paper"},
     {"report", "service", "integrations"},
     {"cli"},
+    {"__main__"},
 ]
 FLOOR = {part: level for level, parts in enumerate(FLOORS) for part in parts}
 
@@ -97,6 +99,23 @@ def test_no_circles_between_files():
         for path in modules()
     }
     TopologicalSorter(graph).prepare()  # raises CycleError
+
+
+def test_files_are_short():
+    paths = [path for path in modules() if part_of(path) != "_kernels"]
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
+    assert not {str(path): count for path, count in lines.items() if count > 300}
+
+
+def test_no_two_public_classes_share_a_name():
+    """Records of arrays inside kernels aside; three rooms have findings of their own."""
+    homes = defaultdict(list)
+    for path in modules():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and part_of(path) != "_kernels":
+                homes[node.name].append(str(path.relative_to(ROOT)))
+    shared = {name for name, files in homes.items() if len(files) > 1 and name[0] != "_"}
+    assert shared == {"Finding"}, {name: homes[name] for name in shared}
 
 
 def test_kernels_use_nothing_but_numpy_and_numba():

@@ -5,13 +5,21 @@ The names below are loaded when they are first used, so that ``import restive`` 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from restive.base.lazy import lazy
 
 if TYPE_CHECKING:
     from restive import learners, problems, theory
+    from restive.base.backends import Workplace
     from restive.base.errors import Fault, ProblemError, RestiveError, TooLargeError
     from restive.base.options import Parameter
+    from restive.data.fitting import Fit, fit
+    from restive.data.markov import check_markov
+    from restive.data.reading import read_traces
+    from restive.data.replay import replay
+    from restive.data.replay_result import Replay
+    from restive.data.traces import Traces
     from restive.experiments import (
         Experiment,
         Participant,
@@ -20,6 +28,7 @@ if TYPE_CHECKING:
         load_results,
         summarize,
     )
+    from restive.experiments.schema import experiment_schema
     from restive.learners import (
         LEARNERS,
         Learner,
@@ -34,6 +43,8 @@ if TYPE_CHECKING:
     from restive.many.lagrangian import lagrangian_bound
     from restive.many.planner import best_plan
     from restive.many.scheduler import Scheduler
+    from restive.many.simulating import simulate_policy
+    from restive.many.two_state import two_state_bound
     from restive.many.whittle import whittle_table
     from restive.mdp.representation import Representation
     from restive.mdp.solver import Solution, solve
@@ -62,6 +73,7 @@ __all__ = [
     "BoundedPlan",
     "Experiment",
     "Fault",
+    "Fit",
     "FunctionPolicy",
     "InTurn",
     "Learner",
@@ -73,6 +85,7 @@ __all__ = [
     "Policy",
     "ProblemError",
     "RecordedWorld",
+    "Replay",
     "Representation",
     "RestiveError",
     "Results",
@@ -83,15 +96,20 @@ __all__ = [
     "StructuredWorld",
     "TiedSampling",
     "TooLargeError",
+    "Traces",
     "Value",
+    "Workplace",
     "__version__",
     "best_plan",
     "check_learner",
+    "check_markov",
     "compare",
     "declare",
     "dump_problem",
     "evaluate",
+    "experiment_schema",
     "find_problem",
+    "fit",
     "forecast",
     "lagrangian_bound",
     "learners",
@@ -108,12 +126,16 @@ __all__ = [
     "policy_figure",
     "problem_schema",
     "problems",
+    "read_traces",
+    "replay",
+    "simulate_policy",
     "solve",
     "suite",
     "suite_gains",
     "suites",
     "summarize",
     "theory",
+    "two_state_bound",
     "whittle_indices",
     "whittle_policy",
     "whittle_table",
@@ -121,8 +143,16 @@ __all__ = [
 ]
 
 _HOMES = {
+    "base.backends": "Workplace",
     "base.errors": "Fault ProblemError RestiveError TooLargeError",
     "base.options": "Parameter",
+    "data.fitting": "Fit fit",
+    "data.replay": "replay",
+    "data.replay_result": "Replay",
+    "data.reading": "read_traces",
+    "data.traces": "Traces",
+    "data.markov": "check_markov",
+    "experiments.schema": "experiment_schema",
     "experiments": "Experiment Participant Results compare load_results summarize",
     "learners": "LEARNERS Learner Observation check_learner declare load_learner make_learner",
     "learners.tied.sampling": "TiedSampling",
@@ -130,6 +160,8 @@ _HOMES = {
     "many.lagrangian": "lagrangian_bound",
     "many.planner": "best_plan",
     "many.scheduler": "Scheduler",
+    "many.simulating": "simulate_policy",
+    "many.two_state": "two_state_bound",
     "many.whittle": "whittle_table",
     "mdp.representation": "Representation",
     "mdp.solver": "Solution solve",
@@ -147,18 +179,7 @@ _HOMES = {
     "report": "policy_figure write_report",
     "simulation": "BanditWorld RecordedWorld Run StructuredWorld play",
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
-_ROOMS = ("learners", "problems", "theory")
-
-
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return import_module(f"restive.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module 'restive' has no attribute {name!r}")
-    value = getattr(import_module(f"restive.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy(__name__, _HOMES, ("learners", "problems", "theory"))
 
 
 def __dir__() -> list[str]:

@@ -12,14 +12,50 @@ import typer
 from typer.core import TyperGroup
 
 from restive.base.errors import Fault, ProblemError, RestiveError
+from restive.base.words import visible
 
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
 
-__all__ = ["TOLERANCE", "File", "Json", "Tolerance", "app", "main", "print_json", "read_problem"]
+__all__ = [
+    "TOLERANCE",
+    "File",
+    "Json",
+    "Tolerance",
+    "app",
+    "complete_learner",
+    "complete_learners",
+    "complete_problem",
+    "main",
+    "print_json",
+    "read_problem",
+]
 
 TOLERANCE = 1e-6
 COMPILING = "restive: compiling kernels, once; later runs start at once."
+
+
+def complete_problem(incomplete: str) -> list[str]:
+    """Names of the gallery and of the suites, for the shell; it completes files by itself."""
+    from restive.problems import GALLERY
+    from restive.problems.suites import describe, suites
+
+    names = [*GALLERY, *(p.name for suite in suites() for p in describe(suite).problems)]
+    return [name for name in dict.fromkeys(names) if name.startswith(incomplete)]
+
+
+def complete_learner(incomplete: str) -> list[str]:
+    """Names of the learners, for the shell."""
+    from restive.learners import LEARNERS
+
+    return [name for name in LEARNERS if name.startswith(incomplete)]
+
+
+def complete_learners(incomplete: str) -> list[str]:
+    """The last of some names with commas between them, for the shell."""
+    before, comma, last = incomplete.rpartition(",")
+    return [before + comma + name for name in complete_learner(last)]
+
 
 File = Annotated[
     str,
@@ -27,6 +63,7 @@ File = Annotated[
         metavar="PROBLEM",
         help="A problem file, TOML or JSON; - for standard input; or a name of the gallery or of "
         "a suite.",
+        autocompletion=complete_problem,
     ),
 ]
 Tolerance = Annotated[
@@ -38,6 +75,16 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instea
 
 class _Commands(TyperGroup):
     """Turns errors made on purpose into words on standard error and exit code 2."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        command = super().get_command(ctx, cmd_name)
+        for parameter in getattr(command, "params", ()):
+            parameter._get_number_range_help_str = lambda: ""  # "x>=0"; errors say it in words
+            if parameter.param_type_name == "argument":
+                parameter.display_type = lambda ctx: ""  # Python's types say nothing to a reader
+                words = [_usage(parameter)]
+                parameter.get_usage_pieces = lambda ctx, words=words: words
+        return command
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -51,13 +98,20 @@ class _Commands(TyperGroup):
             raise typer.Exit(2) from None
 
 
+def _usage(argument: Any) -> str:
+    """An argument in the line of usage: PROBLEM, [NAME], DATA..."""
+    word = str(argument.metavar or argument.name.upper())
+    word = word if argument.required else f"[{word}]"
+    return word if argument.nargs == 1 else f"{word}..."
+
+
 app = typer.Typer(
     cls=_Commands,
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # rich would add 70 ms to --help, and draw boxes in a pipe
-    help="Restless Markov bandits: know a problem, plan it exactly, with a certified value.",
+    help="Restless Markov bandits: plan them with a certified value, learn them, compare learners.",
+    epilog="Begin with: restive plan example-1",
 )
 
 
@@ -76,7 +130,18 @@ def _complain(error: BaseException) -> None:
         words = getattr(error, "strerror", None) or str(error) or "out of memory"
         lines = [f"{place}: {words}" if place else words]
     lines = [*getattr(error, "__notes__", ()), *lines]
-    typer.echo("\n".join(f"restive: {line}" for line in lines), err=True)
+    typer.echo("\n".join(_folded(f"restive: {visible(line)}") for line in lines), err=True)
+
+
+def _folded(line: str) -> str:
+    """Broken between words on a terminal; as it is where a program reads it."""
+    if not sys.stderr.isatty():
+        return line
+    from shutil import get_terminal_size
+    from textwrap import fill
+
+    width = get_terminal_size().columns
+    return fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def _version(asked: bool) -> None:
@@ -96,7 +161,8 @@ def _options(
 ) -> None:
     from restive import _kernels
 
-    _kernels.announce_compiling(lambda: typer.echo(COMPILING, err=True))
+    # print, since typer's echo writes past a live line and into it
+    _kernels.announce_compiling(lambda: print(COMPILING, file=sys.stderr))
 
 
 def read_problem(word: str) -> Bandit:
@@ -105,13 +171,14 @@ def read_problem(word: str) -> Bandit:
         from restive.problems.lookup import find_problem
 
         return find_problem(word)
+    from restive.base.reading import read_stream
     from restive.model.files import parse_problem
 
     try:
-        text = sys.stdin.buffer.read().decode("utf-8-sig")
+        text = read_stream(sys.stdin.buffer).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        found = f"byte {error.object[error.start]:#04x}"
-        fault = Fault("<stdin>", "not UTF-8 text", found, "Send the problem in UTF-8.")
+        byte = f"byte {error.object[error.start]:#04x}"
+        fault = Fault("<stdin>", "not UTF-8 text", byte, "Send the problem in UTF-8.")
         raise ProblemError([fault]) from None
     # A TOML problem cannot open with a brace and a JSON problem cannot open with anything else.
     form: Literal["toml", "json"] = "json" if text.lstrip().startswith("{") else "toml"
@@ -122,4 +189,7 @@ def print_json(value: Any) -> None:
     """Print one JSON value, without the numbers JSON has no word for."""
     import json
 
-    typer.echo(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False))
+    text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False)
+    # what a terminal would obey can only stand in strings, where JSON has escapes for it
+    kept = (c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+    typer.echo(text if text.isprintable() else "".join(kept))

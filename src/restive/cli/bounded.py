@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,9 @@ from restive.cli.console import console, gain_text, table, title
 if TYPE_CHECKING:
     from restive.many.bounded import BoundedPlan
     from restive.planning import Plan
+    from restive.report.policy.bounded_words import BoundedWords
 
-__all__ = ["closing", "of_bounded", "shared", "show_bounded", "write_any_policy"]
+__all__ = ["closing", "of_bounded", "shared", "show_bounded", "told_bounded", "write_any_policy"]
 
 SHOWN_ARMS = 8
 MAX_ROWS = 1_000_000
@@ -29,12 +31,12 @@ METHODS = {
     "block": "an exact plan of some of the arms; the others are left alone",
     "groups": "a group of arms for each pull, planned exactly",
     "grid": "a look ahead at the values of a grid of beliefs",
-    "whittle": "Whittle's index of each arm",
-    "lagrangian": "what a pull of each arm is worth more than its price",
-    "myopic": "the largest expected reward in the next step",
-    "stay, else oldest": "the rule of thumb: stay where it pays, else the arm unseen longest",
-    "one arm for ever": "one arm for ever",
-    "the best arms for ever": "the best arms for ever",
+    "whittle": "to pull what has the largest Whittle index",
+    "lagrangian": "to pull what is worth most above the price of a pull",
+    "myopic": "to pull what promises most for the next step",
+    "stay, else oldest": "to stay where it pays, else to pull what was unseen longest",
+    "one arm for ever": "to pull one arm for ever",
+    "the best arms for ever": "to pull the best arms for ever",
 }
 UPPER = {
     "prices": "selling pulls at one price to each arm alone",
@@ -47,14 +49,26 @@ UPPER = {
 }
 
 
+def told_bounded(plan: BoundedPlan) -> dict[str, Any]:
+    """All that is known of the plan, its policy in words and shares of the pulls included."""
+    words = _words(plan)
+    if words is None:
+        return of_bounded(plan) | {"rule": None, "shares": None}
+    rule = {"sentence": words.rule, "simulated": words.value is not None} if words.rule else None
+    shares = [{"arms": name, "share": share} for name, share in words.shares]
+    return of_bounded(plan) | {
+        "rule": rule, "shares": {"computed": words.computed, "of_pulls": shares}
+    }  # fmt: skip
+
+
 def of_bounded(plan: BoundedPlan) -> dict[str, Any]:
     """The interval, how it was found, and the arms that the policy pulls."""
     bandit, played = plan.bandit, plan.simulated
-    best = bandit.best_arm
+    best, mean = bandit.best_arm, partial(bandit.units.mean, pulls=bandit.pulls)
     simulated = None
     if played is not None:
         simulated = {
-            "mean": played.mean, "lower": played.lower, "upper": played.upper,
+            "mean": mean(played.mean), "lower": mean(played.lower), "upper": mean(played.upper),
             "confidence": played.confidence, "runs": played.runs, "steps": played.steps,
         }  # fmt: skip
     return {
@@ -63,16 +77,18 @@ def of_bounded(plan: BoundedPlan) -> dict[str, Any]:
         "tolerance": float(plan.tolerance),
         "arms": bandit.n_arms,
         "pulls": bandit.pulls,
-        "gain": float(plan.gain),
-        "gain_lower": float(plan.lower),
-        "gain_upper": float(plan.upper),
-        "certified_lower": float(plan.certified_lower),
+        "reward_range": list(bandit.units.range),
+        "gain": mean(float(plan.gain)),
+        "gain_lower": mean(float(plan.lower)),
+        "gain_upper": mean(float(plan.upper)),
+        "certified_lower": mean(float(plan.certified_lower)),
         "converged": plan.converged,
         **shared(plan),
         "upper_method": plan.upper_method,
         "simulated": simulated,
         "best_arm": {
-            "arm": best, "name": bandit.arm_name(best), "gain": float(bandit.arms[best].gain),
+            "arm": best, "name": bandit.arm_name(best),
+            "gain": bandit.units.mean(float(bandit.arms[best].gain)),
         },
         "interrupted": plan.interrupted,
         "note": plan.note,
@@ -87,7 +103,7 @@ def shared(plan: BoundedPlan | Plan) -> dict[str, Any]:
         "lower_kind": plan.lower_kind,
         "upper_kind": plan.upper_kind,
         "block": list(plan.block),
-        "price": plan.price,
+        "price": None if plan.price is None else plan.bandit.units.mean(plan.price),
         "proven_optimal": plan.proven_optimal,
     }
 
@@ -96,7 +112,7 @@ def show_bounded(plan: BoundedPlan) -> None:
     """Print the result first, then how it was found and what more time would buy."""
     out = console()
     facts = of_bounded(plan)
-    low, high = outward(plan.lower, plan.upper)
+    low, high = outward(facts["gain_lower"], facts["gain_upper"])
     out.print(title(facts, "plan"))
     out.print()
     rows = [
@@ -104,7 +120,7 @@ def show_bounded(plan: BoundedPlan) -> None:
         ("this policy earns at least", low, _kind(plan)),
     ]
     if plan.lower_kind == "simulated":
-        sure = outward(plan.certified_lower, plan.upper)[0]
+        sure = outward(facts["certified_lower"], facts["gain_upper"])[0]
         rows.append(("some policy earns at least", sure, "certified"))
     alone = facts["best_arm"]
     if plan.bandit.pulls == 1:
@@ -113,8 +129,28 @@ def show_bounded(plan: BoundedPlan) -> None:
     out.print()
     for sentence in _sentences(plan):
         out.print(Text(sentence))
+    # the result is on the screen already, and who pressed Ctrl-C wants no more
+    words = None if plan.interrupted else _words(plan)
+    if words is not None and words.rule:
+        out.print(Text(f"In words: {words.rule}"))
+    if words is not None:
+        out.print(Text(words.sentence))
     out.print()
     out.print(Text(f"{_arms(plan)}, {duration_text(plan.seconds)}.", style="dim"))
+
+
+def _words(plan: BoundedPlan) -> BoundedWords | None:
+    """The policy in words; None if Ctrl-C ends the search, or arms move too slowly to be played."""
+    from restive.report.policy.bounded_words import bounded_words
+
+    err = console(stderr=True)
+    try:
+        if not err.is_terminal:
+            return bounded_words(plan)
+        with err.status("looking for a short rule; Ctrl-C leaves it out"):
+            return bounded_words(plan)
+    except (KeyboardInterrupt, ArithmeticError):
+        return None
 
 
 def _kind(plan: BoundedPlan) -> str:
@@ -132,11 +168,15 @@ def _arms(plan: BoundedPlan) -> str:
 def _sentences(plan: BoundedPlan) -> Iterator[str]:
     from restive.many.bounded import percent
 
+    units = plan.bandit.units
     if plan.proven_optimal:
-        yield f"The policy is optimal to within {plan.tolerance:g}: that is proven."
+        yield f"The policy is optimal to within {units.loss(plan.tolerance):g}: that is proven."
     else:
         kind = "certainly" if plan.lower_kind == "certified" else "by simulation"
-        yield f"The policy earns {kind} {percent(plan.loss)} less than the best one could."
+        lost = percent(plan.loss)
+        if not units.plain:  # a share of what is earned depends on where the units put 0
+            lost = f"at most {units.loss(plan.upper - plan.lower):.2g} a step"
+        yield f"The policy earns {kind} {lost} less than the best one could."
     block = plan.block
     names = [plan.bandit.arm_name(j) for j in block[:SHOWN_ARMS]]
     chosen = f"The policy is {METHODS.get(plan.method, plan.method)}"
@@ -158,10 +198,11 @@ def closing() -> Iterator[Callable[[BoundedPlan], None] | None]:
     with err.status("planning; Ctrl-C keeps the best so far") as status:
 
         def report(plan: BoundedPlan) -> None:
-            low, high = outward(plan.lower, plan.upper)
+            bandit = plan.bandit
+            mean = partial(bandit.units.mean, pulls=bandit.pulls)
+            low, high = outward(mean(plan.lower), mean(plan.upper))
             status.update(
-                f"the best policy earns {low} to {high} ({plan.method}; {plan.upper_method}), "
-                f"{duration_text(plan.seconds)}; Ctrl-C keeps the best so far"
+                f"between {low} and {high} after {duration_text(plan.seconds)}; Ctrl-C keeps this"
             )
 
         yield report
@@ -177,7 +218,9 @@ def write_any_policy(plan: BoundedPlan | Plan, path: str) -> None:
         if Path(path).suffix.lower() == ".csv":
             import csv
 
-            csv.writer(stream).writerows(rows)
+            from restive.base.words import formula_free
+
+            csv.writer(stream).writerows(map(formula_free, row) for row in rows)
         else:
             import json
 

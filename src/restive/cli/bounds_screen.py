@@ -20,11 +20,21 @@ def show_bounds(facts: Mapping[str, Any]) -> None:
     out.print(title(facts, f"what the theorems promise at T = {_large(facts['horizon'])}"))
     out.print()
     heads = ("", "with Lemma 1", "with the true diameter")[: len(columns) + 1]
-    rows = [(what, *(_large(read(one)) for one in columns)) for what, read in _BOUNDS]
+    rows = [(what, *(_large(read(column)) for column in columns)) for what, read in _BOUNDS]
     out.print(table(out, heads, rows, right=range(1, len(heads))))
     out.print()
-    for sentence in [*_diameter_sentence(known), *facts["explanation"]]:
+    for sentence in [*_diameter_sentence(known), *facts["explanation"], *_units_sentence(facts)]:
         out.print(Text(sentence))
+
+
+def _units_sentence(facts: Mapping[str, Any]) -> list[str]:
+    low, high = facts["reward_range"]
+    if (low, high) == (0, 1):
+        return []
+    return [
+        "Regrets here are for rewards brought to 0 to 1, as the theorems have them; multiply them "
+        f"by {high - low:g} for the units of this problem."
+    ]
 
 
 def _diameter_sentence(known: Mapping[str, Any] | None) -> list[str]:

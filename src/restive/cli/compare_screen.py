@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from restive.base.words import duration_text
+from restive.base.words import duration_text, outward
 from restive.cli.console import console, table
 from restive.experiments.progress import Watcher
 from restive.experiments.results import Failure, Results
@@ -111,6 +111,17 @@ def _measure(results: Results, summary: Summary, problem: str) -> Measure:
     return summary.measure if isfinite(results.gains[problem][0]) else "weak_regret"
 
 
+def _ceiling_sentence(results: Results, problem: str, horizon: int) -> str:
+    """How weak regret and regret differ at most, where the best policy is not known."""
+    upper, alone = results.ceiling(problem), results.best_arms[problem][1]
+    pulls, most = results.bandits[problem].pulls, outward(upper, upper, 4)[1]
+    who = "the best arm alone earns" if pulls == 1 else f"the best {pulls} arms alone earn"
+    return (
+        f"No policy earns more than {most} per step (certified); {who} {alone:.4f}. Regret is "
+        f"therefore at most weak regret + {ceil((upper - alone) * horizon):,}."
+    )
+
+
 def _show_ranking(
     out: Console, results: Results, summary: Summary, problem: str, horizon: int
 ) -> None:
@@ -120,15 +131,19 @@ def _show_ranking(
     measure = _measure(results, summary, problem)
     best = f"the best policy earns {gain:.4f} per step"
     if not isfinite(gain):
-        best = "too large to plan, so learners are ranked by weak regret"
+        best = "not planned exactly, so learners are ranked by weak regret"
+    if problem in results.traces:
+        best = "a trace, ranked by weak regret against its best arm in hindsight"
     out.print(Text(f"{plain(problem)}, {horizon:,} steps: {best}", style="bold"))
+    if not isfinite(gain) and problem not in results.traces:
+        out.print(Text(_ceiling_sentence(results, problem, horizon)))
     out.print()
     names = _names(results.learners)
-    heads = ("", "learner", WORDS[measure], "between", "grows like", "time per run")
+    heads = ("", "learner", WORDS[measure], "between", "grows", "a run took")
     names = {name: shown + TOLD * (name in summary.yardsticks) for name, shown in names.items()}
     rows = [_row(entry, measure, names) for entry in entries if not entry.refusal]
     if rows:
-        out.print(table(out, heads, rows, right=(0, 2, 3, 4, 5)))
+        out.print(table(out, heads, rows, right=(0, 2, 3, 4, 5), spare=2))
     for entry in entries:
         if entry.refusal:
             words = f"{names[entry.learner]} did not play: {plain(entry.refusal, LINE)}"

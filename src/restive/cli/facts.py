@@ -10,17 +10,20 @@ from restive import __version__
 from restive.base.errors import TooLargeError
 
 if TYPE_CHECKING:
+    from restive.many.bounded import BoundedPlan
     from restive.model.bandit import Arm, Bandit
     from restive.planning import Plan
+    from restive.report.policy.visits import Visits
     from restive.theory import BanditBounds
 
-__all__ = ["TIME", "of_bounds", "of_plan", "of_problem"]
+__all__ = ["TIME", "myopic_value", "of_bounds", "of_plan", "of_problem", "value_of", "words_of"]
 
 TIME = 60.0  # seconds that a plan may take unless another time is asked for
 QUICK_STATES = 2000  # up to here the true diameter is a matter of seconds
 
 
 MYOPIC_BYTES = 100 << 20  # more would take longer than the plan it stands beside
+MYOPIC_RUNS, MYOPIC_STEPS, MYOPIC_SECONDS = 32, 100_000, 5.0  # of its simulation then
 
 
 def of_problem(bandit: Bandit, tolerance: float) -> dict[str, Any]:
@@ -36,35 +39,45 @@ def of_problem(bandit: Bandit, tolerance: float) -> dict[str, Any]:
         "arms": [_of_arm(bandit.arm_name(j), arm, tolerance) for j, arm in enumerate(bandit.arms)],
         "best_arm": _best_arm(bandit),
         "pulls": bandit.pulls,
+        "reward_range": list(bandit.units.range),
         "forecast": _forecast(bandit, tolerance),
         "way": list(chosen_way(bandit, tolerance)),
         "seconds": TIME,
     }
 
 
-def of_plan(plan: Plan) -> dict[str, Any]:
-    """The value of the best policy beside those of simple ones, and what it took to find it."""
+def of_plan(plan: Plan, bounded: BoundedPlan | None) -> dict[str, Any]:
+    """The value of the best policy beside those of simple ones, and what it does in words."""
+    value, myopic = value_of(plan), myopic_value(plan)
+    if (
+        myopic["gain"] is not None and not myopic["simulated"]
+    ):  # the middle of an interval may be a digit lower
+        value["gain"] = max(value["gain"], min(myopic["gain"], value["gain_upper"]))
+    return value | {"myopic": myopic} | words_of(plan, bounded)
+
+
+def value_of(plan: Plan) -> dict[str, Any]:
+    """What the best policy earns, and what it took to find it: all of it known already."""
     from restive.cli.bounded import shared
 
-    best, myopic = _best_arm(plan.bandit), _myopic(plan)
-    likely = max(plan.gain, best["gain"], myopic["gain"] or 0.0)
+    bandit, units = plan.bandit, plan.bandit.units
+    likely = max(plan.gain, bandit.arms[bandit.best_arm].gain)
     return {
         "problem": plan.bandit.name,
         "version": __version__,
         "tolerance": float(plan.tolerance),
-        "gain": min(likely, plan.gain_upper),
-        "gain_lower": float(plan.gain_lower),
-        "gain_upper": float(plan.gain_upper),
+        "gain": units.mean(min(likely, plan.gain_upper)),
+        "gain_lower": units.mean(float(plan.gain_lower)),
+        "gain_upper": units.mean(float(plan.gain_upper)),
+        "reward_range": list(units.range),
         "converged": bool(plan.converged),
         **shared(plan),
         "note": plan.note,
         "starts": [
             {"probability": p, "gain": 0.5 * (low + high), "gain_lower": low, "gain_upper": high}
-            for p, low, high in plan.starts
+            for p, low, high in ((p, *map(units.mean, ends)) for p, *ends in plan.starts)
         ],
-        "best_arm": best,
-        "myopic": myopic,
-        "situations": _situations(plan),
+        "best_arm": _best_arm(bandit),
         "states": int(plan.states),
         "caps": [int(cap) for cap in plan.caps],
         "sweeps": int(plan.sweeps),
@@ -72,11 +85,39 @@ def of_plan(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _situations(plan: Plan) -> list[dict[str, Any]]:
-    """What to pull in the most frequent situations."""
+def words_of(plan: Plan, bounded: BoundedPlan | None) -> dict[str, Any]:
+    """A short rule that does as well, if there is one, and what to pull in which situation."""
+    from restive.report.policy.visits import visits_of
     from restive.report.policy.words import situations
 
-    return [asdict(situation) for situation in situations(plan)]
+    visits = visits_of(plan)
+    rule = _rule(plan, visits)
+    if rule is None and bounded is not None and not visits.computed:
+        rule = _simulated_rule(bounded)
+    return {"rule": rule, "situations": [asdict(s) for s in situations(plan, visits=visits)]}
+
+
+def _rule(plan: Plan, visits: Visits) -> dict[str, Any] | None:
+    """A short rule that does as well by exact evaluation."""
+    from restive.report.policy.rules import short_rule
+
+    rule = short_rule(plan, visits.arms_pulled)
+    if rule is None:
+        return None
+    gain = plan.bandit.units.mean(rule.gain)
+    return {**asdict(rule), "gain": gain, "sentence": str(rule), "simulated": False}
+
+
+def _simulated_rule(plan: BoundedPlan) -> dict[str, Any] | None:
+    """A short rule that does nearly as well in simulated play."""
+    from restive.report.policy.bounded_words import bounded_words
+
+    words = bounded_words(plan)
+    if words.value is None:
+        return None
+    gain = plan.bandit.units.mean(words.value.mean)
+    return {"words": words.rule.split(". ")[0], "gain": gain, "optimal": False,
+            "tolerance": None, "sentence": words.rule, "simulated": True}  # fmt: skip
 
 
 def of_bounds(
@@ -101,6 +142,7 @@ def of_bounds(
         "horizon": horizon,
         "delta": delta,
         "arms": [bandit.arm_name(j) for j in range(bandit.n_arms)],
+        "reward_range": list(bandit.units.range),
         "lemma_1": _numbers(lemma),
         "true_diameter": known,
         "explanation": best.explain(),
@@ -117,24 +159,24 @@ def _true_diameter(
         return None
     from restive.planning.diameter import bandit_diameter
 
-    found = bandit_diameter(bandit, caps)
+    diameter = bandit_diameter(bandit, caps)
     return {
-        "lower": _finite(found.lower),
-        "upper": _finite(found.upper),
-        "finite": found.finite,
-        "parts": found.n_parts,
-        "within_lower": _finite(found.within[0]),
-        "within_upper": _finite(found.within[1]),
-        "states": found.n_states,
+        "lower": _finite(diameter.lower),
+        "upper": _finite(diameter.upper),
+        "finite": diameter.finite,
+        "parts": diameter.n_parts,
+        "within_lower": _finite(diameter.within[0]),
+        "within_upper": _finite(diameter.within[1]),
+        "states": diameter.n_states,
         "bounds": None,
     }
 
 
 def _numbers(bounds: BanditBounds) -> dict[str, Any]:
-    found = asdict(bounds) | {"regret": bounds.regret, "vacuous": bounds.vacuous}
-    found["terms"]["total"] = bounds.terms.total
-    found["terms"] = {name: _finite(value) for name, value in found["terms"].items()}
-    return {name: _finite(value) for name, value in found.items()}
+    numbers = asdict(bounds) | {"regret": bounds.regret, "vacuous": bounds.vacuous}
+    numbers["terms"]["total"] = bounds.terms.total
+    numbers["terms"] = {name: _finite(value) for name, value in numbers["terms"].items()}
+    return {name: _finite(value) for name, value in numbers.items()}
 
 
 def _finite(value: Any) -> Any:
@@ -142,29 +184,50 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-def _myopic(plan: Plan) -> dict[str, float | None]:
-    """What the myopic policy earns; None where that is not soon computed."""
+def myopic_value(plan: Plan) -> dict[str, Any]:
+    """What the myopic policy earns: computed, or simulated where that is not soon done.
+
+    None where arms move too slowly for either.
+    """
     from restive.planning.evaluation import evaluate
 
     try:
         value = evaluate(plan.bandit, "myopic", plan.tolerance, memory=MYOPIC_BYTES)
+        ends, simulated = (value.gain, value.gain_lower, value.gain_upper), False
     except (TooLargeError, ArithmeticError):
-        return {"gain": None}
-    return {"gain": value.gain, "gain_lower": value.gain_lower, "gain_upper": value.gain_upper}
+        try:
+            ends, simulated = _simulated_myopic(plan.bandit), True
+        except ArithmeticError:
+            return {"gain": None, "simulated": False}
+    names = "gain", "gain_lower", "gain_upper"
+    means = map(plan.bandit.units.mean, ends)
+    return {**dict(zip(names, means, strict=True)), "simulated": simulated}
+
+
+def _simulated_myopic(bandit: Bandit) -> tuple[float, float, float]:
+    from restive.many.policies import myopic
+    from restive.many.population import Population
+    from restive.many.simulating import simulate_policy
+    from restive.report.policy.alike import called
+
+    population = Population.of(called(arm, "") for arm in bandit.arms)
+    value = simulate_policy(population, myopic(population), 1, MYOPIC_STEPS, MYOPIC_RUNS,
+                            rng=0, time_limit=MYOPIC_SECONDS)  # fmt: skip
+    return value.mean, value.lower, value.upper
 
 
 def _of_arm(name: str, arm: Arm, tolerance: float) -> dict[str, Any]:
     return {
         "name": name,
         "states": list(arm.states),
-        "rewards": arm.rewards.tolist(),
+        "rewards": arm.rewards_given.tolist(),
         "stationary": arm.stationary.tolist(),
         "period": arm.period,
         "mixing_time": _mixing_time(arm, 0.25),
         "mixing_time_at_tolerance": _mixing_time(arm, tolerance),
         "diameter": arm.diameter,
         "reversible": arm.reversible,
-        "gain": arm.gain,
+        "gain": arm.units.mean(arm.gain),
     }
 
 
@@ -198,4 +261,5 @@ def _mixing_time(arm: Arm, epsilon: float) -> int | None:
 
 def _best_arm(bandit: Bandit) -> dict[str, Any]:
     best = bandit.best_arm
-    return {"arm": best, "name": bandit.arm_name(best), "gain": bandit.arms[best].gain}
+    return {"arm": best, "name": bandit.arm_name(best),
+            "gain": bandit.units.mean(bandit.arms[best].gain)}  # fmt: skip

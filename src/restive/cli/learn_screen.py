@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from restive.base.words import duration_text
+from restive.base.words import duration_text, outward
 from restive.cli.console import console, gain_text, option_row, table, title
+from restive.learners.references import citation
 
 if TYPE_CHECKING:
     from restive.learners import Declaration
 
 __all__ = ["show_learners", "show_run"]
 
-MEANING = (
-    "Regret is what was lost against the best policy that knows the arms. Gap regret is the same "
-    "loss added up pull by pull, without the luck in rewards and states. Weak regret only compares "
-    "with pulling the best single arm for ever; below 0 the learner earned more than that."
-)
+GAP = "Gap regret is the same loss added up pull by pull, without the luck in rewards and states. "
 
 
 def show_run(facts: Mapping[str, Any]) -> None:
@@ -35,7 +32,7 @@ def show_run(facts: Mapping[str, Any]) -> None:
     heads = ("", "compared with", "earns per step", "lost in total")
     out.print(table(out, heads, _rows(facts), right=(2, 3)))
     out.print()
-    out.print(Text(f"{_sentence(facts)} {MEANING}"))
+    out.print(Text(f"{_sentence(facts)} {_meaning(facts)}"))
     for note in _notes(facts):
         out.print(Text(note))
     out.print(Text(_small(facts), style="dim"))
@@ -53,7 +50,7 @@ def show_learners(entries: Iterable[Declaration], default: str) -> None:
             ("  assumes", entry.assumes),
             ("  is told", entry.told),
             ("  deviates", entry.deviation),
-            *(("  cites", reference) for reference in entry.cites),
+            *(("  cites", reference) for reference in map(citation, entry.cites)),
         )
         rows += [(head, text) for head, text in words if text]
         rows += [option_row(option) for option in entry.options]
@@ -64,11 +61,16 @@ def show_learners(entries: Iterable[Declaration], default: str) -> None:
 
 def _rows(facts: Mapping[str, Any]) -> list[tuple[str, ...]]:
     best, gain = facts["best_arm"], facts["gain"]
-    top = "unknown" if gain is None else gain_text(gain)
+    weak = ("weak regret", _best(facts), gain_text(best["gain"]), _lost(facts["weak_regret"]))
+    if gain is None:
+        upper = outward(facts["gain_ceiling"], facts["gain_ceiling"], 4)[1]
+        lost = _lost(facts["regret_at_most"])
+        return [("regret, at most", "what no policy can exceed (certified)", upper, lost), weak]
+    top = gain_text(gain)
     return [
         ("regret", "the best policy", top, _lost(facts["regret"])),
         ("gap regret", "the best policy, luck left out", top, _lost(facts["gap_regret"])),
-        ("weak regret", _best(facts), gain_text(best["gain"]), _lost(facts["weak_regret"])),
+        weak,
     ]
 
 
@@ -87,10 +89,23 @@ def _sentence(facts: Mapping[str, Any]) -> str:
     return words + f"{single} {gain_text(best['gain'])}."
 
 
+def _meaning(facts: Mapping[str, Any]) -> str:
+    """What the regrets of the table are."""
+    single = "the best single arm" if facts["pulls_per_step"] == 1 else "the same arms"
+    return (
+        "Regret is what was lost against the best policy that knows the arms. "
+        f"{'' if facts['gain'] is None else GAP}Weak regret only compares with pulling {single} "
+        "for ever; below 0 the learner earned more than that."
+    )
+
+
 def _notes(facts: Mapping[str, Any]) -> list[str]:
     """What the reader must know about the accuracy of the numbers."""
     if facts["gain"] is None:
-        return [f"The best policy and the regrets against it are unknown: {facts['gain_note']}."]
+        return [
+            f"What the best policy earns is unknown: {facts['gain_note']}. It cannot be more than "
+            "the bound above, so the regret is at most that. restive plan narrows it down."
+        ]
     error = 0.5 * (facts["gain_upper"] - facts["gain_lower"])
     notes = []
     if facts["gain_note"]:

@@ -52,20 +52,24 @@ def stopping(world: StoppableWorld) -> Iterator[None]:
 
 @contextmanager
 def watching(
-    horizon: int, gain: float | None, best: float
+    bandit: Bandit, horizon: int, gain: float | None
 ) -> Iterator[Callable[[int, float], None] | None]:
     """A live line on standard error with the regret so far; None where nobody watches."""
     err = console(stderr=True)
     if not err.is_terminal:
         yield None
         return
+    units, pulls = bandit.units, bandit.pulls
+    best = bandit.best_arms_gain
     against, rate = ("weak regret", best) if gain is None else ("regret", gain)
     with err.status("learning") as status:
 
         def report(steps: int, total: float) -> None:
-            lost = f"{against} {rate * steps - total:,.0f}"
+            lost = f"{against} {units.loss(rate * steps - total):,.0f}"
             done = f"{steps:,} steps ({steps / horizon:.0%})"
-            status.update(f"{done}, {total / steps:.4f} per step, {lost}; Ctrl-C stops")
+            status.update(
+                f"{done}, {units.mean(total / steps, pulls):.4f} per step, {lost}; Ctrl-C stops"
+            )
 
         yield report
 

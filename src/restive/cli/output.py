@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from restive.many.bounded import BoundedPlan
     from restive.planning import Plan
 
-__all__ = ["check_target", "write_figure", "write_policy"]
+__all__ = ["FIGURES", "PICTURES", "check_target", "write_figure", "write_policy"]
 
+PICTURES = (".pdf", ".svg", ".png")
+FIGURES = (*PICTURES, ".pgf")
 MAX_ARMS = 3
 MAX_ROWS = 1_000_000
 INSTEAD = "Ask for single states instead: restive.planning.plan(bandit).action(last_states, ages)."
@@ -86,7 +88,9 @@ def write_policy(plan: Plan | BoundedPlan, path: str) -> None:
         if Path(path).suffix.lower() == ".csv":
             import csv
 
-            csv.writer(stream).writerows(rows)
+            from restive.base.words import formula_free
+
+            csv.writer(stream).writerows(map(formula_free, row) for row in rows)
         else:
             import json
 

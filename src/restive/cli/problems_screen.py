@@ -31,33 +31,33 @@ def show_gallery(gallery: Mapping[str, Problem]) -> None:
 def show_suites(listed: Sequence[Suite]) -> None:
     """Print a line for each suite."""
     out = console()
-    rows = [(one.name, str(len(one.problems)), one.description) for one in listed]
+    rows = [(suite.name, str(len(suite.problems)), suite.description) for suite in listed]
     out.print(table(out, ("suite", "problems", "what it is"), rows, right=(1,)))
     out.print()
     out.print(Text("restive suite NAME shows one; with --out DIR it writes the problem files."))
 
 
-def show_suite(one: Suite, folder: str) -> None:
+def show_suite(suite: Suite, folder: str) -> None:
     """Print the problems of a suite with their certified gains, and where files were written."""
     out = console()
     heads = ("problem", "arms", "states", "best reward per step", "best arm")
-    out.print(table(out, heads, [_row(problem) for problem in one.problems], right=(1, 2, 3, 4)))
+    out.print(table(out, heads, [_row(problem) for problem in suite.problems], right=(1, 2, 3, 4)))
     out.print()
-    purposes = [(problem.name, problem.purpose) for problem in one.problems]
+    purposes = [(problem.name, problem.purpose) for problem in suite.problems]
     out.print(table(out, ("problem", "what it is for"), purposes, right=()))
     out.print()
     words = (
         "The best reward per step of any policy that sees only what it pulls certainly lies "
-        f'between the two numbers. Cite as "{one.citation}".'
+        f'between the two numbers. Cite as "{suite.citation}".'
     )
     out.print(Text(words))
     if folder:
-        out.print(Text(f"Wrote {len(one.problems)} problem files to {folder}.", style="dim"))
+        out.print(Text(f"Wrote {len(suite.problems)} problem files to {folder}.", style="dim"))
 
 
-def _row(one: Listed) -> tuple[str, ...]:
-    sizes = set(one.states)
-    states = str(one.states[0]) if len(sizes) == 1 else ", ".join(map(str, one.states))
-    low, high = outward(one.gain_lower, one.gain_upper, most=10)
+def _row(problem: Listed) -> tuple[str, ...]:
+    sizes = set(problem.states)
+    states = str(problem.states[0]) if len(sizes) == 1 else ", ".join(map(str, problem.states))
+    low, high = outward(problem.gain_lower, problem.gain_upper, most=10)
     span = f"{low} to {high}"
-    return (one.name, str(one.arms), states, span, gain_text(one.best_arm_gain))
+    return (problem.name, str(problem.arms), states, span, gain_text(problem.best_arm_gain))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import floor
 from typing import Any
 
@@ -11,12 +11,15 @@ from rich.table import Table
 from rich.text import Text
 
 from restive.base.words import count_text, duration_text, outward, size_text
-from restive.cli.console import console, gain_text, table, title
+from restive.cli.console import console, gain_text, table, title, waiting
 
 __all__ = ["show_plan", "show_problem"]
 
+Finder = Callable[[], Mapping[str, Any]]
+
 SHOWN_STATES = 12
 SHOWN_ARMS = 24
+NO_MACHINE = 1e15  # bytes
 WIDE = 1e-3  # an interval wider than this is printed instead of its middle
 
 
@@ -30,9 +33,9 @@ def show_problem(facts: Mapping[str, Any]) -> None:
     heads = ("arm", "states", "reward", "period", "mixes in", f"to {close} in", "diameter")
     shown = arms if len(arms) <= SHOWN_ARMS + 1 else arms[:SHOWN_ARMS]
     facts_rows = [_arm_row(arm, j == facts["best_arm"]["arm"]) for j, arm in enumerate(shown)]
+    out.print(table(out, (*heads, "reversible"), facts_rows, right=range(1, 7), spare=1))
     if len(shown) < len(arms):
-        facts_rows.append((f"and {len(arms) - len(shown):,} more (see --json)", *[""] * 7))
-    out.print(table(out, (*heads, "reversible"), facts_rows, right=range(1, 7)))
+        out.print(Text(f"and {len(arms) - len(shown):,} more (see --json)"))
     out.print()
     state_rows = [row for arm in shown for row in _state_rows(arm)]
     state_heads = ("arm", "state", "reward", "share of time")
@@ -41,25 +44,61 @@ def show_problem(facts: Mapping[str, Any]) -> None:
     out.print(Text(_problem_sentence(facts)))
 
 
-def show_plan(facts: Mapping[str, Any]) -> None:
-    """Print what ``facts.of_plan`` found."""
+def show_plan(facts: Mapping[str, Any], myopic: Finder, words: Finder) -> bool:
+    """Print what ``facts.value_of`` tells at once, then what takes time, as far as it gets.
+
+    Returns whether all was found; Ctrl-C leaves out what is not there yet.
+    """
     out = console()
-    best = facts["best_arm"]
-    values = {
-        "best policy": facts,
-        "myopic policy": facts["myopic"],
-        f"always {best['name']}": best,
-    }
-    rows = [(name, _amount(value), _share(value, facts)) for name, value in values.items()]
     out.print(title(facts, "plan"))
-    out.print()
-    heads = ("policy", "reward per step", "share of the best")
-    out.print(table(out, heads, rows, right=(1, 2)))
     out.print()
     out.print(Text(_plan_sentence(facts)))
     out.print()
-    out.print(_situations(out, facts["situations"]))
+    beside = _unless_interrupted("evaluating the myopic policy", myopic)
+    out.print(_policies(out, facts, beside))
+    told = beside and _unless_interrupted("putting the policy into words", words)
+    if told:
+        _show_words(out, told)
     out.print()
+    _show_effort(out, facts)
+    return bool(told)
+
+
+def _unless_interrupted(what: str, find: Finder) -> Mapping[str, Any] | None:
+    try:
+        with waiting(f"{what}; Ctrl-C leaves it out"):
+            return find()
+    except KeyboardInterrupt:
+        return None
+
+
+def _policies(
+    out: Console, facts: Mapping[str, Any], myopic: Mapping[str, Any] | None
+) -> Table | Text:
+    """What the best policy and simple ones earn."""
+    best = facts["best_arm"]
+    values = {"best policy": facts, f"always {best['name']}": best}
+    if myopic is not None:
+        how = " (simulated)" if myopic["simulated"] else ""
+        values = {"best policy": facts, f"myopic policy{how}": myopic, **values}
+    # a share of what is earned says something only where 0 is nothing
+    beside, compared = ("share of the best", _share) if _from_zero(facts) else ("less", _less)
+    rows = [(name, _amount(value), compared(value, facts)) for name, value in values.items()]
+    return table(out, ("policy", "reward per step", beside), rows, right=(1, 2))
+
+
+def _show_words(out: Console, told: Mapping[str, Any]) -> None:
+    if told["rule"]:
+        out.print()
+        out.print(Text(f"In words: {told['rule']['sentence']}"))
+    out.print()
+    out.print(_situations(out, told["situations"]))
+    if any("%" in situation["pull"] for situation in told["situations"]):
+        words = "Where several arms are named, how long ago each was seen decides, not chance."
+        out.print(Text(words, style="dim"))
+
+
+def _show_effort(out: Console, facts: Mapping[str, Any]) -> None:
     small = (
         f"{facts['states']:,} information states, {facts['sweeps']:,} sweeps, "
         f"{duration_text(facts['seconds'])}."
@@ -74,14 +113,15 @@ def show_plan(facts: Mapping[str, Any]) -> None:
         console(stderr=True).print(Text(words, style="yellow"))
 
 
-def _situations(out: Console, found: Sequence[Mapping[str, Any]]) -> Table | Text:
+def _situations(out: Console, situations: Sequence[Mapping[str, Any]]) -> Table | Text:
     """What to pull when, in the situations that come up most."""
-    if any(one["remembered"] for one in found):
-        heads = ("just seen", "last seen of the other", "pull next", "share of time")
-        rows = [(o["seen"], o["remembered"], o["pull"], f"{o['share']:.0%}") for o in found]
+    time = "share of time" if all(row["computed"] for row in situations) else "share (simulated)"
+    if any(situation["remembered"] for situation in situations):
+        heads = ("just seen", "last seen of the other", "pull next", time)
+        rows = [(o["seen"], o["remembered"], o["pull"], f"{o['share']:.0%}") for o in situations]
         return table(out, heads, rows, right=(3,))
-    short = [(o["seen"], o["pull"], f"{o['share']:.0%}") for o in found]
-    return table(out, ("just seen", "pull next", "share of time"), short, right=(2,))
+    short = [(o["seen"], o["pull"], f"{o['share']:.0%}") for o in situations]
+    return table(out, ("just seen", "pull next", time), short, right=(2,))
 
 
 def _arm_row(arm: Mapping[str, Any], best: bool) -> tuple[str, ...]:
@@ -107,21 +147,31 @@ def _state_rows(arm: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 
 def _problem_sentence(facts: Mapping[str, Any]) -> str:
-    best = facts["best_arm"]
+    best, pulls = facts["best_arm"], facts["pulls"]
     alone = f"Pulling one arm all the time earns at most {gain_text(best['gain'])} per step, with "
     alone += f"{best['name']}; switching arms at the right times may earn more."
+    if pulls > 1:
+        most = sum(sorted(arm["gain"] for arm in facts["arms"])[-pulls:])
+        alone = f"Of the {len(facts['arms']):,} arms {pulls:,} are pulled at each step; the same "
+        alone += f"ones all the time earn at most {gain_text(most)}, switching may earn more."
     if len(facts["arms"]) == 1:
         alone = f"There is one arm only, and it earns {gain_text(best['gain'])} per step."
-    return f"{alone} {_size_sentence(facts)} {_choice_sentence(facts)}"
+    return " ".join(filter(None, (alone, _size_sentence(facts), _choice_sentence(facts))))
 
 
 def _size_sentence(facts: Mapping[str, Any]) -> str:
     """What exact planning would take."""
     size = facts["forecast"]
     if facts["pulls"] > 1:
-        return f"Of the {len(facts['arms']):,} arms, {facts['pulls']:,} are pulled at each step."
+        return ""
     if size is None:
         return "Exact planning is out of reach: an arm mixes too slowly to count the steps."
+    if size["bytes"] > NO_MACHINE:
+        count = count_text(size["states"]).removeprefix("about ")
+        return (
+            f"Exact planning is out of reach: {len(facts['arms']):,} arms together have about "
+            f"{count} information states, more than any machine can hold."
+        )
     fits = "" if size["fits"] else ", more than this machine can give"
     span = "longer than can be said" if size["seconds"] is None else duration_text(size["seconds"])
     return (
@@ -136,14 +186,18 @@ def _choice_sentence(facts: Mapping[str, Any]) -> str:
     if way == ["exact planning"]:
         return "restive plan does so."
     words = f"{', '.join(way[:-1])} and {way[-1]}"
-    return f"restive plan closes an interval within {facts['seconds']:g} s instead, by {words}."
+    return f"restive plan closes an interval within about {facts['seconds']:g} s, by {words}."
 
 
 def _plan_sentence(facts: Mapping[str, Any]) -> str:
     lower, upper = outward(facts["gain_lower"], facts["gain_upper"])
     best = facts["best_arm"]
     arm = f"always pulling the best arm, {best['name']} ({gain_text(best['gain'])})."
-    if _wide(facts):
+    if not _from_zero(facts):
+        more = f"{max(facts['gain_lower'] - best['gain'], 0.0):.4g}"
+        words = f"The best policy earns {_amount(facts)} per step (certified between {lower} and "
+        words += f"{upper}), at least {more} more than {arm}"
+    elif _wide(facts):
         words = f"The best policy earns between {lower} and {upper} per step (certified), at least "
         words += f"{_comparison(facts['gain_lower'], best['gain'])} {arm}"
     else:
@@ -175,9 +229,24 @@ def _comparison(gain: float, single: float) -> str:
     if single <= 0:
         return "as much as" if gain <= 0 else "instead of the nothing from"
     more = 100 * (gain / single - 1)
-    if more < 0.05:
+    if more <= 0 or gain_text(gain) == gain_text(single):
         return "as much as"
+    if more < 0.05:  # too little for a decimal, but the numbers beside it differ
+        return f"{more:.1g}% more than"
     return f"{more:.0f}% more than" if more >= 9.5 else f"{more:.1f}% more than"
+
+
+def _from_zero(facts: Mapping[str, Any]) -> bool:
+    return bool(facts["reward_range"][0] == 0)
+
+
+def _less(value: Mapping[str, Any], best: Mapping[str, Any]) -> str:
+    """How much less than the best policy it earns, in the units of the rewards."""
+    if value["gain"] is None or value is best:
+        return "-"
+    if not (_wide(best) or _wide(value)):
+        return f"{max(best['gain'] - value['gain'], 0.0):.4f}"
+    return f"at most {best['gain_upper'] - value.get('gain_lower', value['gain']):.4f}"
 
 
 def _wide(value: Mapping[str, Any]) -> bool:
@@ -186,6 +255,8 @@ def _wide(value: Mapping[str, Any]) -> bool:
 
 
 def _amount(value: Mapping[str, Any]) -> str:
+    if value["gain"] is None:
+        return "not computed"
     if not _wide(value):
         return gain_text(value["gain"])
     return " to ".join(outward(value["gain_lower"], value["gain_upper"]))

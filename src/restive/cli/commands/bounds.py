@@ -9,7 +9,7 @@ import typer
 from restive.cli.app import File, Json, app, print_json, read_problem
 
 
-@app.command()
+@app.command(epilog="Example: restive bounds example-1 --horizon 1e7")
 def bounds(
     file: File,
     horizon: Annotated[str, typer.Option(metavar="T", help="Steps to learn, such as 1e6.")] = "1e6",
@@ -36,10 +36,10 @@ def bounds(
     from restive.cli import console
 
     with console.waiting("computing the true diameter"):
-        found = facts.of_bounds(bandit, steps, chance, true_diameter)
+        result = facts.of_bounds(bandit, steps, chance, true_diameter)
     if json:
-        print_json(found)
+        print_json(result)
     else:
         from restive.cli.bounds_screen import show_bounds
 
-        show_bounds(found)
+        show_bounds(result)

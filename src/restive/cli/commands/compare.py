@@ -14,31 +14,43 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from restive.base.errors import Fault, ProblemError
-from restive.cli.app import Json, app, print_json
+from restive.cli.app import Json, app, complete_learners, complete_problem, print_json
 
 if TYPE_CHECKING:
     from restive.experiments import Experiment, Results
 
 
-@app.command()
+@app.command(epilog="Example: restive compare example-1 example-3 --horizon 1e4 --out runs")
 def compare(
     files: Annotated[
         list[str],
         typer.Argument(
             metavar="PROBLEM",
             help="Problem files, names of the gallery or of a suite; or one experiment file.",
+            autocompletion=complete_problem,
         ),
     ],
     out: Annotated[str, typer.Option(metavar="DIR", help="Directory for the results.")],
     learners: Annotated[
-        str, typer.Option(metavar="A,B,...", help="Who plays; restive learners lists them.")
+        str,
+        typer.Option(
+            metavar="A,B,...",
+            help="Who plays; restive learners lists them. Or your own, module:function.",
+            autocompletion=complete_learners,
+        ),
     ] = "",
     horizon: Annotated[
         list[str] | None,
-        typer.Option(metavar="T", help="Steps of a run, such as 1e5; may be given several times."),
+        typer.Option(
+            metavar="T", help="Steps of a run (default: 1e5); may be given several times."
+        ),
     ] = None,
-    runs: Annotated[int | None, typer.Option(metavar="N", help="Runs of each learner.")] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Same seed, same results.")] = None,
+    runs: Annotated[
+        int | None, typer.Option(metavar="N", help="Runs of each learner (default: 20).")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Same seed, same results (default: 0).")
+    ] = None,
     delta: Annotated[
         str, typer.Option(metavar="P", help="Probability with which guarantees may fail.")
     ] = "",
@@ -63,24 +75,24 @@ def compare(
     """Compare learners on problems, run by run in the same worlds.
 
     Every run is kept in DIR as it finishes. Ctrl-C or a crash loses no more than the runs under
-    way: the same command goes on where it stopped, and ends with the same files. With more --runs
-    it adds to what is there. An experiment file (TOML) holds problems, learners with options,
-    horizons, runs and a seed; options given here take the place of its own. A learner that raises
-    an exception does not stop the others; the exit code is then 1, and the same command tries the
-    failed runs again.
-    """  # fmt: skip
-    given = _given(learners, horizon, runs, seed, delta)
-    options = {**given, "address": address, "workers": workers, "backend": backend}
+    way: the same command goes on where it stopped, and ends with the same files. With more
+    learners, problems, horizons or runs it adds to what is there. An experiment file (TOML) holds
+    problems, learners with options, horizons, runs and a seed; options given here take the place of
+    its own. A learner that raises an exception does not stop the others; the exit code is then 1,
+    and the same command tries the failed runs again.
+    """
+    settings = _given(learners, horizon, runs, seed, delta)
+    options = {**settings, "address": address, "workers": workers, "backend": backend}
     places = {"--out": out, "--workers": workers, "--backend": backend, "--address": address}
-    command = _command(files, given, places)
+    command = _command(files, settings, places)
+    from restive.base.backends import check_backend
     from restive.cli import compare_screen
-    from restive.experiments.backends import check_backend
 
     faults = check_backend(backend, address, workers)
     if faults:
         raise ProblemError([replace(fault, path=f"--{fault.path}") for fault in faults])
     with _named_as_options(options):
-        experiment = _experiment(files, given, command)
+        experiment = _experiment(files, settings, command)
     warm = partial(_warm, experiment, backend)
     with compare_screen.watching(out, warm) as watcher, _named_as_options(options):
         results = experiment.run(
@@ -102,8 +114,8 @@ def compare(
 def _failures(results: Results) -> list[dict[str, Any]]:
     return [
         {"problem": place[0], "learner": place[1], "horizon": place[2],
-         "failed": list(one.failed), "runs": one.runs, "error": one.error}
-        for place, one in results.failures.items()
+         "failed": list(failure.failed), "runs": failure.runs, "error": failure.error}
+        for place, failure in results.failures.items()
     ]  # fmt: skip
 
 
@@ -112,9 +124,13 @@ def _warm(experiment: Experiment, backend: str) -> None:
     from restive.cli.warming import warm
     from restive.learners import LEARNERS
 
-    known = [one for one in experiment.learners if one.name in LEARNERS]
+    known = [entrant for entrant in experiment.learners if entrant.name in LEARNERS]
     if backend == "local":
-        pairs = [(one.name, p.bandit, one.options) for one in known for p in experiment.problems]
+        pairs = [
+            (entrant.name, p.bandit, entrant.options)
+            for entrant in known
+            for p in experiment.problems
+        ]
         warm(pairs, experiment.delta)
 
 
@@ -125,25 +141,25 @@ def _given(
     from restive.cli.numbers import read_probability
     from restive.experiments.experiment import read_steps
 
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     if learners:
-        found["learners"] = [name.strip() for name in learners.split(",") if name.strip()]
-        if not found["learners"]:
+        settings["learners"] = [name.strip() for name in learners.split(",") if name.strip()]
+        if not settings["learners"]:
             remedy = "Give names of restive learners with commas between them."
             raise ProblemError([Fault("--learners", "there are none", learners, remedy)])
     if horizon:
-        found["horizons"] = [read_steps(text) for text in horizon]
+        settings["horizons"] = [read_steps(text) for text in horizon]
     if runs is not None:
-        found["runs"] = runs
+        settings["runs"] = runs
     if seed is not None:
-        found["seed"] = seed
+        settings["seed"] = seed
     if delta:
-        found["delta"] = read_probability("--delta", delta)
-    return found
+        settings["delta"] = read_probability("--delta", delta)
+    return settings
 
 
 @contextmanager
-def _named_as_options(given: Collection[str]) -> Iterator[None]:
+def _named_as_options(settings: Collection[str]) -> Iterator[None]:
     """Faults of what was given on the command line bear the name of the option."""
     try:
         yield
@@ -152,11 +168,11 @@ def _named_as_options(given: Collection[str]) -> Iterator[None]:
         for fault in error.faults:
             field = re.split(r"\W", fault.path, maxsplit=1)[0]
             option = "--horizon" if field == "horizons" else f"--{field}"
-            faults.append(replace(fault, path=option) if field in given else fault)
+            faults.append(replace(fault, path=option) if field in settings else fault)
         raise ProblemError(faults) from None
 
 
-def _experiment(files: list[str], given: dict[str, Any], command: str) -> Experiment:
+def _experiment(files: list[str], settings: dict[str, Any], command: str) -> Experiment:
     from restive.experiments.files import experiment_from, experiment_in
 
     described = {file: fields for file in files if (fields := experiment_in(file)) is not None}
@@ -166,14 +182,14 @@ def _experiment(files: list[str], given: dict[str, Any], command: str) -> Experi
         raise ProblemError([fault])
     if described:
         fields = described[files[0]]
-        return experiment_from({**fields, **given, "command": command}, Path(files[0]).parent)
-    return experiment_from({"problems": files, **given, "command": command})
+        return experiment_from({**fields, **settings, "command": command}, Path(files[0]).parent)
+    return experiment_from({"problems": files, **settings, "command": command})
 
 
-def _command(files: list[str], given: dict[str, Any], places: dict[str, Any]) -> str:
+def _command(files: list[str], settings: dict[str, Any], places: dict[str, Any]) -> str:
     """The command as it could be given again; defaults are left out."""
     words = ["restive", "compare", *files]
-    for key, value in given.items():
+    for key, value in settings.items():
         if key == "horizons":
             words += [word for steps in value for word in ("--horizon", str(steps))]
         else:

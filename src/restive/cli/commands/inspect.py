@@ -5,7 +5,7 @@ from __future__ import annotations
 from restive.cli.app import TOLERANCE, File, Json, Tolerance, app, print_json, read_problem
 
 
-@app.command()
+@app.command(epilog="Example: restive inspect example-1")
 def inspect(file: File, tolerance: Tolerance = TOLERANCE, json: Json = False) -> None:
     """Show the facts of a problem and its arms.
 
@@ -14,8 +14,8 @@ def inspect(file: File, tolerance: Tolerance = TOLERANCE, json: Json = False) ->
     bandit = read_problem(file)
     from restive.cli import facts, screen
 
-    found = facts.of_problem(bandit, tolerance)
+    problem = facts.of_problem(bandit, tolerance)
     if json:
-        print_json(found)
+        print_json(problem)
     else:
-        screen.show_problem(found)
+        screen.show_problem(problem)

@@ -9,12 +9,13 @@ import typer
 
 from restive import __version__
 from restive.base.errors import Fault, ProblemError
-from restive.base.options import parse_parameters
 from restive.base.words import guess
-from restive.cli.app import File, Json, app, print_json, read_problem
+from restive.cli.app import File, Json, app, complete_learner, print_json, read_problem
+from restive.cli.players import own_errors, read_participant
 from restive.learners import DEFAULT, LEARNERS, Declaration
 
 if TYPE_CHECKING:
+    from restive.experiments.participants import Participant
     from restive.model.bandit import Bandit
     from restive.planning import Plan
     from restive.simulation import Run
@@ -24,12 +25,20 @@ OWN_OPTIONS = ("learner", "horizon", "seed", "delta", "json", "figure", "curves"
 TRUTH = ("true", "false", "yes", "no", "1", "0")
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    epilog="Example: restive learn example-1 --horizon 1e5 --figure regret.svg",
+)
 def learn(
     ctx: typer.Context,
     file: File,
     learner: Annotated[
-        str, typer.Option(metavar="NAME", help="Who plays; restive learners lists them.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Who plays; restive learners lists them. Or one of your own, module:function.",
+            autocompletion=complete_learner,
+        ),
     ] = DEFAULT,
     horizon: Annotated[str, typer.Option(metavar="T", help="Steps to play, such as 1e6.")] = "1e6",
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Same seed, same run.")] = 0,
@@ -41,7 +50,7 @@ def learn(
         bool, typer.Option("--curves", help="With --json: rewards and regrets along the way.")
     ] = False,
     figure: Annotated[
-        str, typer.Option(metavar="PATH", help="Draw the regret over time, .svg or .png.")
+        str, typer.Option(metavar="PATH", help="Draw the regret over time: .pdf, .svg, .png.")
     ] = "",
 ) -> None:
     """Let a learner play a problem that it does not know.
@@ -52,69 +61,80 @@ def learn(
     """
     from restive.cli import numbers, output
 
-    entry = LEARNERS.find(learner, "--learner")
-    file, options = _split([file, *ctx.args], entry)
+    declared = None if ":" in learner else LEARNERS.find(learner, "--learner")
+    file, options = _split([file, *ctx.args], declared)
+    participant = read_participant(learner, options)
     steps, chance = _read_horizon(horizon), numbers.read_probability("--delta", delta)
-    output.check_target("--figure", figure, (".svg", ".png"), needs="matplotlib")
+    output.check_target("--figure", figure, output.PICTURES, needs="matplotlib")
     bandit = read_problem(file)
-    found, run = _learned(bandit, entry, steps, seed, chance, options)
+    result, run = _learned(bandit, participant, steps, seed, chance)
     if json:
-        print_json(found | ({"curves": _curves(run)} if curves else {}))
+        print_json(result | ({"curves": _curves(run)} if curves else {}))
     else:
         from restive.cli import learn_screen
 
-        learn_screen.show_run(found)
+        learn_screen.show_run(result)
     if run is not None and figure:  # last: whatever becomes of it, the numbers are on the screen
-        _draw(run, found, figure, quiet=json)
-    if found["interrupted"]:
+        _draw(run, result, figure, quiet=json)
+    if result["interrupted"]:
         raise typer.Exit(130)
 
 
 def _learned(
-    bandit: Bandit, entry: Declaration, steps: int, seed: int, delta: float,
-    options: dict[str, Any],
-) -> tuple[dict[str, Any], Run | None]:  # fmt: skip
+    bandit: Bandit, participant: Participant, steps: int, seed: int, delta: float
+) -> tuple[dict[str, Any], Run | None]:
     """What ``--json`` prints, and the run itself, None if nothing was reached."""
     import numpy as np
 
     from restive.cli import console, live, warming
-    from restive.learners import make_learner
+    from restive.learners.plain import as_learner
     from restive.simulation import play
 
     # a stream of its own: what the learner draws has nothing to do with what the arms do
     luck = np.random.default_rng([seed, 1])
-    player = make_learner(entry.name, bandit, steps, delta, luck, **options)
-    warming.warm([(entry.name, bandit, options)], delta)
+    with own_errors(participant), participant.importing():
+        player = as_learner(participant.build(bandit, steps, delta, luck), bandit.n_arms)
+    if not participant.own:
+        with console.waiting("getting ready"):
+            warming.warm([(participant.name, bandit, participant.options)], delta)
     with console.progress() as report:
         plan, why = live.yardstick(bandit, report)
     world, yardsticks = live.StoppableWorld(bandit, seed), _yardsticks(bandit, plan, why)
-    watched = live.watching(steps, yardsticks["gain"], yardsticks["best_arm"]["gain"])
-    with live.stopping(world), watched as report_steps:
-        run = play(player, world, steps, plan=plan, progress=report_steps)
+    watched = live.watching(bandit, steps, None if plan is None else plan.gain)
+    with own_errors(participant), live.stopping(world), watched as report_steps:
+        run = play(player, world, steps, plan=plan, progress=report_steps).in_units(bandit)
     facts = {
-        "problem": bandit.name, "version": __version__, "learner": entry.name, "options": options,
+        "problem": bandit.name, "version": __version__, "learner": participant.label,
+        "options": dict(participant.options),
         "seed": seed, "delta": delta, "horizon": steps, "interrupted": run.steps < steps,
         "pulls_per_step": bandit.pulls,
     }  # fmt: skip
     facts |= yardsticks | _outcome(run)
+    at_most = float(yardsticks["gain_ceiling"]) * run.steps - run.total_reward
+    facts["regret_at_most"] = at_most if run.steps else None
     if run.missing:
         facts["missing"] = dict.fromkeys(run.missing, f"the best average reward is unknown: {why}")
     return facts, run if facts["steps"] else None
 
 
 def _yardsticks(bandit: Bandit, plan: Plan | None, why: str) -> dict[str, Any]:
-    arms = sorted(range(bandit.n_arms), key=lambda j: -bandit.arms[j].gain)[: bandit.pulls]
+    from restive.many.lagrangian import ceiling
+
+    arms, units = bandit.best_arms, bandit.units
+    upper = ceiling(bandit) if plan is None else plan.gain_upper
     return {
-        "gain": None if plan is None else plan.gain,
-        "gain_lower": None if plan is None else plan.gain_lower,
-        "gain_upper": None if plan is None else plan.gain_upper,
+        "gain_ceiling": units.mean(upper, bandit.pulls),
+        "reward_range": list(units.range),
+        "gain": None if plan is None else units.mean(plan.gain),
+        "gain_lower": None if plan is None else units.mean(plan.gain_lower),
+        "gain_upper": None if plan is None else units.mean(plan.gain_upper),
         "gain_tolerance": None if plan is None else plan.tolerance,
         "gain_note": why,
         "gain_seconds": None if plan is None else plan.seconds,
         "best_arm": {
             "arm": arms[0],
             "name": " and ".join(bandit.arm_name(arm) for arm in arms),
-            "gain": sum(bandit.arms[arm].gain for arm in arms),
+            "gain": units.mean(bandit.best_arms_gain, bandit.pulls),
         },
     }
 
@@ -150,11 +170,13 @@ def _curves(run: Run | None) -> dict[str, list[float] | None] | None:
     return {name: None if c is None else c.tolist() for name, c in curves.items()}
 
 
-def _draw(run: Run, found: dict[str, Any], path: str, quiet: bool) -> None:
+def _draw(run: Run, result: dict[str, Any], path: str, quiet: bool) -> None:
     from restive.cli import console
     from restive.report.learning import learning_figure
 
-    learning_figure(run, path, title=f"{found['problem'] or 'a problem'}: {found['learner']}")
+    ceiling = result["gain_ceiling"] if result["gain"] is None else None
+    name = f"{result['problem'] or 'a problem'}: {result['learner']}"
+    learning_figure(run, path, title=name, ceiling=ceiling)
     if not quiet:
         console.show_written([path])
 
@@ -169,7 +191,7 @@ def _read_horizon(text: str) -> int:
     return steps
 
 
-def _split(words: Sequence[str], entry: Declaration) -> tuple[str, dict[str, Any]]:
+def _split(words: Sequence[str], entry: Declaration | None) -> tuple[str, dict[str, str]]:
     """The problem and the learner's options, from what the command itself did not take."""
     files, texts, rest = [], {}, list(words)
     while rest:
@@ -177,23 +199,25 @@ def _split(words: Sequence[str], entry: Declaration) -> tuple[str, dict[str, Any
         if not word.startswith("--"):
             files.append(word)
             continue
-        key, given, value = word[2:].partition("=")
-        texts[key] = value if given else _value(word, rest, entry)
-    _refuse_unknown(texts, entry)
-    values = parse_parameters(entry.name, entry.options, texts)
+        key, equals, value = word[2:].partition("=")
+        texts[key] = value if equals else _value(word, rest, entry)
+    if entry is not None:
+        _refuse_unknown(texts, entry)
     if len(files) != 1:
         remedy = "Give one problem file or name, or - for standard input."
         raise ProblemError([Fault("PROBLEM", "not one problem", " ".join(files), remedy)])
-    return files[0], values
+    return files[0], texts
 
 
-def _value(word: str, rest: list[str], entry: Declaration) -> str:
+def _value(word: str, rest: list[str], entry: Declaration | None) -> str:
     """What an option is set to by the words after it; a switch needs none."""
-    switches = {one.name for one in entry.options if one.kind == "bool"}
+    if entry is None:  # a learner of the user's own: nothing is known of its options
+        return "true" if not rest or rest[0].startswith("--") else rest.pop(0)
+    switches = {option.name for option in entry.options if option.kind == "bool"}
     name = word[2:].replace("-", "_")
     if name in switches and (not rest or rest[0].lower() not in TRUTH):
         return "true"
-    if not rest and name not in {one.name for one in entry.options}:
+    if not rest and name not in {option.name for option in entry.options}:
         return ""  # that there is no such option is the thing to say
     if not rest:
         raise ProblemError(
@@ -204,7 +228,7 @@ def _value(word: str, rest: list[str], entry: Declaration) -> str:
 
 def _refuse_unknown(texts: dict[str, str], entry: Declaration) -> None:
     """Words for options that neither the command nor the learner has."""
-    known = [one.name.replace("_", "-") for one in entry.options]
+    known = [option.name.replace("_", "-") for option in entry.options]
     faults = []
     for key, text in texts.items():
         if key.replace("_", "-") not in known:

@@ -8,9 +8,10 @@ from typing import Any
 from restive import __version__
 from restive.cli.app import Json, app, print_json
 from restive.learners import DEFAULT, LEARNERS, Declaration
+from restive.learners.references import citation
 
 
-@app.command()
+@app.command(epilog="Example: restive learners --json")
 def learners(json: Json = False) -> None:
     """List the learners: what each promises, assumes and can be told."""
     if json:
@@ -30,7 +31,7 @@ def _described(entry: Declaration) -> dict[str, Any]:
         "assumes": entry.assumes,
         "told": entry.told,
         "deviation": entry.deviation,
-        "cites": list(entry.cites),
+        "cites": [citation(cite) for cite in entry.cites],
         "yardstick": entry.yardstick,
         "several_pulls": entry.several_pulls,
         "options": list(_options(entry)),
@@ -38,8 +39,8 @@ def _described(entry: Declaration) -> dict[str, Any]:
 
 
 def _options(entry: Declaration) -> Iterator[dict[str, Any]]:
-    for one in entry.options:
+    for option in entry.options:
         yield {
-            "name": one.name, "kind": one.kind, "default": one.default, "help": one.help,
-            "may_be": one.range,
+            "name": option.name, "kind": option.kind, "default": option.default,
+            "help": option.help, "may_be": option.range,
         }  # fmt: skip

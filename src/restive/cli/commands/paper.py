@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from restive.paper.running import Progress
 
 
-@app.command()
+@app.command(epilog="Example: restive paper --quick --out paper")
 def paper(
     quick: Annotated[
         bool, typer.Option("--quick", help="Smaller runs: about two minutes on two cores.")
@@ -44,21 +44,22 @@ def paper(
         raise ProblemError([Fault("--workers", "not a number of processes", str(workers), remedy)])
     from restive.paper import report
     from restive.paper.catalogue import chosen
+    from restive.report.paper.page import write_paper
 
     claims = chosen(only)
     report.check_folder(out)
     outcomes, interrupted = _run(claims, quick, workers or os.cpu_count() or 1)
-    found = report.facts(
+    result = report.facts(
         outcomes, version=__version__, quick=quick, interrupted=interrupted, only=only
     )
-    written = report.write_report(found, out) if out else []
+    written = write_paper(result, out) if out else []
     if json:
-        print_json(found)
+        print_json(result)
     else:
-        _show(found, written)
+        _show(result, written)
     if interrupted:
         raise typer.Exit(130)
-    if found["surprises"]:
+    if result["surprises"]:
         raise typer.Exit(1)
 
 
@@ -67,18 +68,20 @@ def _run(claims: tuple[Claim, ...], quick: bool, workers: int) -> tuple[list[Jud
     from restive.paper.claim import Scale
     from restive.paper.running import run_claims
 
-    found: list[Judgement] = []
+    judgements: list[Judgement] = []
     interrupted = False
     with _watching(len(claims)) as watch:
         try:
-            for one in run_claims(claims, Scale(quick), workers=workers, progress=watch.update):
-                found.append(one)
-                watch.tell(one, len(found))
+            for judgement in run_claims(
+                claims, Scale(quick), workers=workers, progress=watch.update
+            ):
+                judgements.append(judgement)
+                watch.tell(judgement, len(judgements))
         except KeyboardInterrupt:
             interrupted = True
             typer.echo("restive: interrupted; here is what was finished.", err=True)
     order = {claim.name: k for k, claim in enumerate(claims)}
-    return sorted(found, key=lambda one: order[one.claim.name]), interrupted
+    return sorted(judgements, key=lambda judgement: order[judgement.claim.name]), interrupted
 
 
 class _Watch:
@@ -97,11 +100,11 @@ class _Watch:
             share = progress.done / progress.cells
             self.status.update(f"running the paper: {share:.0%}{self.left}; Ctrl-C stops")
 
-    def tell(self, one: Judgement, done: int) -> None:
+    def tell(self, judgement: Judgement, done: int) -> None:
         from rich.text import Text
 
         words = f"{done} of {self.claims}{'' if self.status else self.left}"
-        self.out.print(Text(f"{one.claim.name}: {one.finding.verdict} ({words})"))
+        self.out.print(Text(f"{judgement.claim.name}: {judgement.finding.verdict} ({words})"))
 
 
 @contextmanager
@@ -112,24 +115,26 @@ def _watching(claims: int) -> Iterator[_Watch]:
     if not err.is_terminal:
         yield _Watch(claims, err, None)
         return
-    with err.status("running the paper") as status:
+    with err.status("running the paper, compiling first where needed; Ctrl-C stops") as status:
         yield _Watch(claims, err, status)
 
 
-def _show(found: dict[str, Any], written: list[str]) -> None:
+def _show(result: dict[str, Any], written: list[str]) -> None:
     from rich.text import Text
 
     from restive.cli.console import console, table
     from restive.paper.report import summary, verdict_words
 
     out = console()
-    rows = [(one["name"], one["place"], one["number"], verdict_words(one))
-            for one in found["claims"]]  # fmt: skip
+    rows = [(claim["name"], claim["place"], claim["number"], verdict_words(claim))
+            for claim in result["claims"]]  # fmt: skip
     out.print(table(out, ("claim", "place", "number", "verdict"), rows, right=()))
     out.print()
-    for one in found["claims"]:
-        if one["verdict"] != "holds":
-            out.print(Text(f"{one['name']}, {one['verdict']}: {one['statement']} {one['note']}"))
-    out.print(Text(summary(found), style="bold"))
+    for claim in result["claims"]:
+        if claim["verdict"] != "holds":
+            out.print(
+                Text(f"{claim['name']}, {claim['verdict']}: {claim['statement']} {claim['note']}")
+            )
+    out.print(Text(summary(result), style="bold"))
     for path in written:
         out.print(Text(f"Wrote {path}.", style="dim"))

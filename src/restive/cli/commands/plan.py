@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,17 +10,20 @@ import typer
 from restive.cli.app import TOLERANCE, File, Json, app, print_json, read_problem
 
 if TYPE_CHECKING:
+    from restive.many.bounded import BoundedPlan
     from restive.model.bandit import Bandit
+    from restive.planning import Plan
 
 
-@app.command()
+@app.command(epilog="Example: restive plan example-1 --figure policy.svg")
 def plan(
     file: File,
     tolerance: Annotated[
         float | None,
         typer.Option(
+            metavar="X",
             help="Width of the interval at which to stop, from 1e-12 to 1 (default: 1e-6 where an "
-            "exact plan is quick, else 1e-4)."
+            "exact plan is quick, else 1e-4).",
         ),
     ] = None,
     time: Annotated[
@@ -30,7 +34,7 @@ def plan(
         str, typer.Option(metavar="PATH", help="Write the policy as a table, .csv or .json.")
     ] = "",
     figure: Annotated[
-        str, typer.Option(metavar="PATH", help="Draw the policy, .svg or .png.")
+        str, typer.Option(metavar="PATH", help="Draw the policy: .pdf, .svg or .png.")
     ] = "",
     caps: Annotated[
         str, typer.Option(metavar="N[,N...]", help="Plan exactly, ages apart up to here only.")
@@ -51,11 +55,12 @@ def plan(
     from restive.cli.numbers import read_caps, read_memory
 
     output.check_target("--policy-out", policy_out, (".csv", ".json"))
-    output.check_target("--figure", figure, (".svg", ".png"), needs="matplotlib")
+    output.check_target("--figure", figure, output.PICTURES, needs="matplotlib")
     bandit = read_problem(file)
     limits = {"caps": read_caps(caps, bandit.n_arms), "memory": read_memory(memory)}
-    best, interrupted = _plan(bandit, tolerance, time, limits)
-    _show(best, json)
+    best = _plan(bandit, tolerance, time, limits)
+    interrupted = not _show(best, json)
+    best = getattr(best, "exact", None) or best
     if policy_out:  # files come last: whatever becomes of them, the numbers are on the screen
         output.write_policy(best, policy_out)
     if figure:
@@ -68,31 +73,38 @@ def plan(
         raise typer.Exit(130)
 
 
-def _show(best: Any, json: bool) -> None:
+def _show(best: BoundedPlan | Plan, json: bool) -> bool:
+    """The result first, then what takes time; whether nothing was interrupted."""
     from restive.cli import bounded, facts, screen
     from restive.planning import Plan
 
-    if isinstance(best, Plan):
-        found = facts.of_plan(best)
-        print_json(found) if json else screen.show_plan(found)
+    whole, exact = (None, best) if isinstance(best, Plan) else (best, best.exact)
+    if exact is None:
+        assert whole is not None
+        if json:
+            print_json(bounded.told_bounded(whole))
+        else:
+            bounded.show_bounded(whole)
     elif json:
-        print_json(bounded.of_bounded(best))
+        print_json(facts.of_plan(exact, whole))
     else:
-        bounded.show_bounded(best)
+        value = facts.value_of(exact)
+        words = partial(facts.words_of, exact, whole)
+        if not screen.show_plan(value, partial(facts.myopic_value, exact), words):
+            return False
+    return whole is None or not whole.interrupted
 
 
 def _plan(
     bandit: Bandit, tolerance: float | None, time: float, limits: dict[str, Any]
-) -> tuple[Any, bool]:
-    """The exact plan where there is one, otherwise the interval; and whether it was interrupted."""
+) -> BoundedPlan | Plan:
+    """The interval and its policy; the exact plan alone where caps are given."""
     from restive import planning
     from restive.cli import bounded, console
     from restive.many.planner import best_plan
 
     if limits["caps"] is not None:
         with console.progress() as watch:
-            exact = planning.plan(bandit, tolerance or TOLERANCE, progress=watch, **limits)
-        return exact, False
+            return planning.plan(bandit, tolerance or TOLERANCE, progress=watch, **limits)
     with bounded.closing() as report:
-        best = best_plan(bandit, tolerance, time=time, memory=limits["memory"], progress=report)
-    return best.exact or best, best.interrupted
+        return best_plan(bandit, tolerance, time=time, memory=limits["memory"], progress=report)

@@ -10,10 +10,15 @@ from restive.base.errors import Fault, ProblemError
 from restive.cli.app import app
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    epilog="Example: restive problem gilbert-elliott > channels.toml",
+)
 def problem(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="A problem of the gallery; none lists it.")] = "",
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A problem of the gallery; none lists it.")
+    ] = "",
     file_format: Annotated[
         Literal["toml", "json"], typer.Option("--format", help="Format of the problem file.")
     ] = "toml",
@@ -43,13 +48,13 @@ def _split_parameters(words: list[str]) -> tuple[str, dict[str, str]]:
         if not word.startswith("--"):
             names.append(word)
             continue
-        key, given, value = word[2:].partition("=")
-        if not given and (following := next(rest, None)) is None:
+        key, equals, value = word[2:].partition("=")
+        if not equals and (following := next(rest, None)) is None:
             fault = Fault(word, "the value is missing", "", f"Write {word} and a value after it.")
             raise ProblemError([fault])
-        parameters[key] = value if given else str(following)
+        parameters[key] = value if equals else str(following)
     if len(names) > 1 or (parameters and not names):
-        found = " ".join(words)
+        text = " ".join(words)
         remedy = "Give one name, then its parameters: restive problem NAME --parameter VALUE."
-        raise ProblemError([Fault("NAME", "not one problem", found, remedy)])
+        raise ProblemError([Fault("NAME", "not one problem", text, remedy)])
     return "".join(names), parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,7 +12,7 @@ from restive.base.errors import Fault, ProblemError
 from restive.cli.app import Json, app, print_json
 
 
-@app.command()
+@app.command(epilog="Example: restive report runs --figure regret.pdf --width one")
 def report(
     directory: Annotated[
         str, typer.Argument(metavar="DIR", help="Directory that restive compare wrote.")
@@ -30,13 +30,55 @@ def report(
         ),
     ] = "",
     json: Json = False,
+    figure: Annotated[
+        str,
+        typer.Option(metavar="PATH", help="Draw regret curves only: .pdf, .svg, .png or .pgf."),
+    ] = "",
+    table: Annotated[
+        str, typer.Option(metavar="FILE.tex", help="Write final regrets only, as a LaTeX table.")
+    ] = "",
+    problem: Annotated[
+        str, typer.Option(metavar="NAME", help="Of the figure (default: the first).")
+    ] = "",
+    horizon: Annotated[
+        str, typer.Option(metavar="T", help="Of figure and table (default: the longest).")
+    ] = "",
+    regret: Annotated[
+        Literal["gap", "plain", "weak"], typer.Option(help="What the figure shows.")
+    ] = "gap",
+    width: Annotated[
+        Literal["one", "two"], typer.Option(help="Columns of a page that the figure fills.")
+    ] = "two",
+    panels: Annotated[
+        Literal["1", "2"], typer.Option(help="Logarithmic axes alone, or linear ones beside them.")
+    ] = "2",
+    labels: Annotated[
+        Literal["direct", "legend"] | None,
+        typer.Option(help="Names at the curves, or below (default: below if one column wide)."),
+    ] = None,
+    style: Annotated[
+        Literal["plain", "serif", "tex"], typer.Option(help="Letters of the figure.")
+    ] = "plain",
+    title: Annotated[bool, typer.Option(help="The problem's name above the figure.")] = True,
 ) -> None:
     """Report a comparison: who lost least, and how sure that is.
 
     One page that works offline and prints well, with the problems, their best policies, regret
     curves and rankings; the same as Markdown with figures for a paper; and the curves as tables.
-    A comparison that is not finished is reported as far as it got.
+    A comparison that is not finished is reported as far as it got. With --figure or --table, one
+    figure or table for a paper is written instead.
     """
+    if figure or table:
+        look = {"width": width, "panels": int(panels), "labels": labels, "style": style,
+                "title": title, "regret": regret}  # fmt: skip
+        _for_paper(directory, figure, table, (problem, horizon), look)
+        if json:
+            print_json({"directory": directory, "files": [p for p in (figure, table) if p]})
+        else:
+            from restive.cli.console import show_written
+
+            show_written([path for path in (figure, table) if path])
+        return
     from restive.cli import console
     from restive.report.comparison.report import FORMATS, available, write_report
 
@@ -57,8 +99,33 @@ def report(
         typer.echo(f"without {', '.join(left)}: pip install 'restive[{extras}]' brings them")
 
 
+def _for_paper(
+    directory: str, figure: str, table: str, place: tuple[str, str], look: dict[str, Any]
+) -> None:
+    """Write a figure, a table or both; nothing, if anything about them is wrong."""
+    from restive.cli import output
+    from restive.experiments import load_results
+    from restive.experiments.experiment import read_steps
+    from restive.report import regret_picture, regret_table
+    from restive.report.comparison.table import check_table_path
+
+    output.check_target("--figure", figure, output.FIGURES, needs="matplotlib")
+    try:
+        if table:
+            check_table_path(table)
+        results = load_results(Path(directory), partial=True)
+        steps = read_steps(place[1]) if place[1] else None
+        if figure:
+            regret_picture(results, figure, place[0], steps, **look)
+        if table:
+            regret_table(results, table, steps)
+    except ProblemError as error:
+        raise ProblemError([_as_option(fault) for fault in error.faults]) from None
+
+
 def _as_option(fault: Fault) -> Fault:
-    return replace(fault, path=f"--{fault.path}") if fault.path in ("out", "formats") else fault
+    options = ("out", "formats", "problem", "horizon", "table")
+    return replace(fault, path=f"--{fault.path}") if fault.path in options else fault
 
 
 def _few(written: list[Path]) -> list[str]:

@@ -1,13 +1,27 @@
-"""``restive schema``: what problem files may hold."""
+"""``restive schema``: what problem files and experiment files may hold."""
 
 from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
 
 from restive.cli.app import app, print_json
 
 
-@app.command()
-def schema() -> None:
-    """Print the JSON schema of problem files."""
-    from restive.model.files import problem_schema
+@app.command(epilog="Example: restive schema > problem.schema.json")
+def schema(
+    kind: Annotated[
+        Literal["problem", "experiment"],
+        typer.Argument(metavar="KIND", help="Which files: problem or experiment."),
+    ] = "problem",
+) -> None:
+    """Print the JSON schema of problem files, or of experiment files."""
+    if kind == "problem":
+        from restive.model.files import problem_schema
 
-    print_json(problem_schema())
+        print_json(problem_schema())
+    else:
+        from restive.experiments.schema import experiment_schema
+
+        print_json(experiment_schema())

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from restive.problems.suites import Suite
 
 
-@app.command()
+@app.command(epilog="Example: restive suite restive-suite-v1 --out problems")
 def suite(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]", help="A suite; none lists them.")
+        list[str] | None, typer.Argument(metavar="NAME", help="A suite; none lists them.")
     ] = None,
     out: Annotated[
         str, typer.Option(metavar="DIR", help="Write the problem files and the manifest there.")
@@ -36,10 +36,10 @@ def suite(
     if not name and out:
         remedy = f"Name the suite: restive suite {suites()[-1]} --out {out}."
         raise ProblemError([Fault("NAME", "which suite?", "", remedy)])
-    listed = [describe(one) for one in ([name] if name else suites())]
+    listed = [describe(title) for title in ([name] if name else suites())]
     written = _write(listed[0], Path(out)) if out else []
     if json:
-        print_json(_facts(listed[0]) if name else {"suites": [_facts(one) for one in listed]})
+        print_json(_facts(listed[0]) if name else {"suites": [_facts(suite) for suite in listed]})
         return
     from restive.cli import problems_screen
 
@@ -49,19 +49,19 @@ def suite(
         problems_screen.show_suites(listed)
 
 
-def _facts(one: Suite) -> dict[str, Any]:
+def _facts(suite: Suite) -> dict[str, Any]:
     from restive import __version__
 
-    return {"version": __version__, **asdict(one)}
+    return {"version": __version__, **asdict(suite)}
 
 
-def _write(one: Suite, folder: Path) -> list[str]:
+def _write(suite: Suite, folder: Path) -> list[str]:
     """Put the frozen files there, byte for byte; files of another content are left alone."""
     from restive.base.writing import write_text
     from restive.problems.suites import HOME, MANIFEST, suite_files
 
-    texts = suite_files(one.name)
-    texts[MANIFEST] = (HOME / one.name / MANIFEST).read_bytes().decode("utf-8")
+    texts = suite_files(suite.name)
+    texts[MANIFEST] = (HOME / suite.name / MANIFEST).read_bytes().decode("utf-8")
     for file, text in texts.items():
         target = folder / file
         if target.exists() and target.read_bytes() != text.encode("utf-8"):

@@ -1,0 +1,30 @@
+"""``restive cite``: BibTeX for the tool, the suites and the papers of the learners."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from restive.cli.app import app, complete_learner
+
+
+@app.command(epilog="Example: restive cite tied-sampling whittle >> references.bib")
+def cite(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME",
+            help="Learners, suites, or restive itself (default: everything).",
+            autocompletion=complete_learner,
+        ),
+    ] = None,
+) -> None:
+    """Print BibTeX for restive, a suite, or papers of learners.
+
+    Each paper comes once, under a key that stays. A learner without a paper of its own is cited as
+    restive.
+    """
+    from restive.report.citing import bibtex
+
+    typer.echo(bibtex(names or ()), nl=False)

@@ -1,0 +1,146 @@
+"""``restive replay``: let learners pull arms along a recorded trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from restive.base.errors import Fault, ProblemError
+from restive.cli.app import Json, app, complete_learner, print_json
+from restive.cli.data_options import (
+    ArmColumn,
+    Arms,
+    BreakAfter,
+    Cut,
+    Data,
+    Labels,
+    PieceColumn,
+    RewardColumn,
+    Rewards,
+    StateColumn,
+    Tick,
+    TimeColumn,
+    reading,
+)
+from restive.cli.players import own_errors, read_participant
+
+if TYPE_CHECKING:
+    from restive.data.replay_result import Replay
+    from restive.experiments.participants import Participant
+
+MOST_RUNS = 1000
+
+
+@app.command(epilog="Example: restive replay log.csv --rewards good=1,bad=0 --learner thompson")
+def replay(
+    data: Data,
+    learner: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Who plays, once for each; options after the name: 'ucb1' or 'sw-ucb window=50'. "
+            "By default tied-sampling and thompson.",
+            autocompletion=complete_learner,
+        ),
+    ] = None,
+    train: Annotated[
+        float,
+        typer.Option(
+            metavar="X",
+            help="Share of the steps to fit arms on; the rest is judged. 0: judge all, fit none.",
+        ),
+    ] = 0.5,
+    cooldowns: Annotated[
+        str, typer.Option(metavar="N,...", help="Rests of the rule of thumb; none: leave it out.")
+    ] = "2,8,32",
+    runs: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, max=MOST_RUNS, help="Runs of each learner, other luck."),
+    ] = 3,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Same seed, same result.")] = 0,
+    arm: ArmColumn = None,
+    time: TimeColumn = None,
+    state: StateColumn = None,
+    reward: RewardColumn = None,
+    piece: PieceColumn = None,
+    arms: Arms = "",
+    cut: Cut = "",
+    labels: Labels = "",
+    rewards: Rewards = "",
+    tick: Tick = None,
+    break_after: BreakAfter = None,
+    json: Json = False,
+    figure: Annotated[
+        str,
+        typer.Option(metavar="PATH", help="Draw what each earned over time, .svg, .pdf or .png."),
+    ] = "",
+) -> None:
+    """Replay a trace: what would learners have earned on it?
+
+    The trace is the world. Learners are judged beside the best arm of every step, the best single
+    arm in hindsight, round robin, rules of thumb, and the plan of arms fitted to the first part.
+    A pull of an arm that was not recorded at that step is a missed step: time passes, nothing is
+    seen, earned or counted. One trace is one run: there are no intervals.
+    """
+    from restive.cli import output, replay_screen
+
+    output.check_target("--figure", figure, (".svg", ".pdf", ".png"), needs="matplotlib")
+    columns = reading(
+        arm=arm, time=time, state=state, reward=reward, piece=piece, arms=arms, cut=cut,
+        labels=labels, rewards=rewards, tick=tick, break_after=break_after,
+    )  # fmt: skip
+    players = [_participant(words) for words in learner or []]
+    options = {"train": train, "cooldowns": _rests(cooldowns), "runs": runs, "rng": seed}
+    with own_errors(*players):
+        result = _replayed(data, players, options | columns)
+    print_json(result.to_dict()) if json else replay_screen.show_replay(result)
+    if figure:
+        from restive.cli.console import show_written
+
+        result.plot(figure)
+        if not json:
+            show_written([figure])
+
+
+def _replayed(data: list[str], players: list[Participant], options: dict[str, Any]) -> Replay:
+    from restive.cli.console import console
+    from restive.data.replay import DEFAULT_LEARNERS
+    from restive.data.replay import replay as replay_data
+
+    learners: Any = players or DEFAULT_LEARNERS
+    err = console(stderr=True)
+    if not err.is_terminal:
+        return replay_data(data, learners, **options)
+    with err.status("reading and fitting") as status:
+
+        def report(label: str, step: int) -> None:
+            status.update(f"{label}: step {step:,}")
+
+        return replay_data(data, learners, progress=report, **options)
+
+
+def _participant(words: str) -> Participant:
+    """A learner and its options: "sw-ucb window=50"."""
+    name, *parts = words.split() or [""]
+    texts = {}
+    for part in parts:
+        key, mark, text = part.partition("=")
+        if not mark:
+            remedy = "Write its options as key=value after the name, in one word: 'ucb1 x=1'."
+            raise ProblemError([Fault("--learner", "not an option of a learner", part, remedy)])
+        texts[key] = text
+    return read_participant(name, texts, " ".join([name, *parts]))
+
+
+def _rests(text: str) -> list[int]:
+    if text.strip() in ("", "none"):
+        return []
+    try:
+        rests = [int(word) for word in text.split(",")]
+    except ValueError:
+        rests = [-1]
+    if min(rests) < 0:
+        remedy = "Write numbers of steps, such as 2,8,32, or none."
+        raise ProblemError([Fault("--cooldowns", "not numbers of steps", text[:80], remedy)])
+    return rests
