@@ -15,7 +15,7 @@ from restive.problems import build, example1
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # the suite is not installed with the package
 
-from verification import Finding, Settings, judge, oracle, planning  # noqa: E402
+from verification import Finding, Settings, judge, many, many_runs, oracle, planning  # noqa: E402
 from verification import __main__ as program  # noqa: E402
 
 SMALL = Settings(quick=True)
@@ -117,3 +117,42 @@ def test_the_exit_code_tells(holds, code, monkeypatch, tmp_path, capsys):
         program.main(["onyl"])
     assert refused.value.code == 2
     assert "only" in capsys.readouterr().err
+
+
+def test_problems_planned_before_are_read_and_not_planned_again(monkeypatch, tmp_path):
+    file, planned = tmp_path / "many-runs.jsonl", []
+
+    def row(family, seed, seconds):
+        planned.append(seed)
+        return {"family": family.name, "seed": seed, "upper": 1.0}
+
+    monkeypatch.setattr(many_runs, "_row", row)
+    first, other = many_runs.FAMILIES[:2]
+    assert [r["seed"] for r in many_runs.rows_of(first, 2, file, 1.0)] == [0, 1]
+    assert [r["seed"] for r in many_runs.rows_of(first, 4, file, 1.0)] == [0, 1, 2, 3]
+    assert len(list(many_runs.rows_of(other, 1, file, 1.0))) == 1
+    assert planned == [0, 1, 2, 3, 0]
+    assert len(many_runs.read_rows(file)) == 5
+
+
+def test_an_interval_beside_the_truth_fails(monkeypatch):
+    row = {"seed": 0, "lower": 0.5, "certified_lower": 0.5, "upper": 0.6, "lower_kind": "certified"}
+    family = next(family for family in many_runs.FAMILIES if family.exact)
+    for exact, verdict in (((0.55, 0.56), "pass"), ((0.61, 0.62), "FAIL"), ((0.4, 0.41), "FAIL")):
+        rows = [row | {"exact": exact}]
+        monkeypatch.setattr(many, "rows_of", lambda *_, rows=rows: rows)
+        (finding,) = many.check(family, Settings())
+        assert finding.verdict == verdict
+
+
+def test_a_policy_far_below_whittles_fails(monkeypatch):
+    row = {"seed": 0, "lower": 0.5, "certified_lower": 0.4, "upper": 0.501, "gain": 0.5005,
+           "proven": False, "seconds": 1.0, "load": 1.0, "myopic": [0.4, 0.39, 0.41]}  # fmt: skip
+    family = next(family for family in many_runs.FAMILIES if family.rivals)
+    for whittle, verdict in (([0.5, 0.499, 0.501], "pass"), ([0.51, 0.505, 0.515], "FAIL")):
+        rows = [row | {"whittle": whittle}] * 10
+        monkeypatch.setattr(many, "rows_of", lambda *_, rows=rows: rows)
+        _, policies = many.check(family, Settings())
+        assert policies.verdict == verdict
+    monkeypatch.setattr(many, "rows_of", lambda *_: [row | {"whittle": [0.4, 0.39, 0.41]}])
+    assert [finding.verdict for finding in many.check(family, Settings())] == ["skipped"] * 2

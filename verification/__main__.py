@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
+from random import randrange
 from time import perf_counter
 
 from verification import (
@@ -17,9 +18,17 @@ from verification import (
     Settings,
     bands,
     calibration,
+    drift,
     experiments,
+    faults,
+    fitting,
+    fuzzing,
+    interrupts,
     learning,
+    long_runs,
     many,
+    markov,
+    mutations,
     planning,
     scheduling,
 )
@@ -31,9 +40,18 @@ MODULES: dict[str, dict[str, Check]] = {
     "calibration": calibration.CHECKS,
     "bands": bands.CHECKS,
     "experiments": experiments.CHECKS,
+    "faults": faults.CHECKS,
+    "interrupts": interrupts.CHECKS,
+    "fuzzing": fuzzing.CHECKS,
+    "fitting": fitting.CHECKS,
     "many": many.CHECKS,
     "scheduling": scheduling.CHECKS,
+    "long-runs": long_runs.CHECKS,
+    "markov": markov.CHECKS,
+    "mutations": mutations.CHECKS,
+    "drift": drift.CHECKS,
 }
+APART = ("mutations",)  # too long to come along with the others; the quick version does
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -41,6 +59,14 @@ def main(words: Sequence[str] | None = None) -> int:
     names = [*MODULES, *(name for checks in MODULES.values() for name in checks)]
     parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(names)}")
     parser.add_argument("--quick", action="store_true", help="smaller; about two minutes")
+    parser.add_argument(
+        "--seed", type=int, metavar="N",
+        help="of mutants (default: 0 for --quick, else a new one, which the findings name)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--problems", type=int, metavar="N",
+        help="at most so many of each kind (many); with --out more can be added later",
+    )  # fmt: skip
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="for results and figures")
     options = parser.parse_args(words)
     if unknown := [name for name in options.names if name not in names]:
@@ -49,7 +75,9 @@ def main(words: Sequence[str] | None = None) -> int:
         parser.error("--out draws figures with matplotlib: pip install 'restive[plot]'")
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
-    findings = run(options.names, Settings(options.quick, options.out))
+    fresh = 0 if options.quick else randrange(1, 10**9)
+    seed = fresh if options.seed is None else options.seed
+    findings = run(options.names, Settings(options.quick, options.out, seed, options.problems))
     if options.out:
         # a module by itself gets pages of its own and leaves those of the whole suite alone
         alone = len(options.names) == 1 and options.names[0] in MODULES
@@ -65,6 +93,8 @@ def run(names: Sequence[str], settings: Settings) -> list[Finding]:
     for module, checks in MODULES.items():
         for name, check in checks.items():
             if names and name not in names and module not in names:
+                continue
+            if not names and module in APART and not settings.quick:
                 continue
             began = perf_counter()
             print(f"\n{module}: {name}", flush=True)

@@ -152,7 +152,7 @@ def check_rewards(settings: Settings) -> Iterator[Finding]:
 
 
 def color_ranks(seed: int) -> Ints:
-    """Ranks of a probability, a mean reward times it, and a log-likelihood under ``tsde``."""
+    """Ranks of a probability, a mean reward times it, and the likelihood of ``tsde-colors``."""
     rng = np.random.default_rng([seed, 43])
     rep = Representation([3], [2], [1])
     laws, means = rng.dirichlet(np.full(3, PRIOR), rep.n_colors), rng.beta(PRIOR, PRIOR, 3)
@@ -173,10 +173,10 @@ def color_ranks(seed: int) -> Ints:
 
 
 def check_colors(settings: Settings) -> Iterator[Finding]:
-    """Draws of the rival "tsde", whose colors are independent, for rewards of 0 and 1."""
+    """Draws of the rival "tsde-colors", whose colors are independent, for rewards of 0 and 1."""
     ranks = np.array([color_ranks(seed) for seed in range(settings.size(4000, 1000))])
     for name, column in zip(("p(1)", "mean reward", "log-likelihood"), ranks.T, strict=True):
-        yield uniform(f"tsde: {name}", column, 3)
+        yield uniform(f"tsde-colors: {name}", column, 3)
 
 
 CHECKS: dict[str, Check] = {

@@ -133,7 +133,7 @@ def kills(settings: Settings) -> Iterator[Finding]:
         if process.wait():
             raise RuntimeError("the undisturbed comparison failed")
         target = _Target(room, experiment, _files(room / "undisturbed"), random.Random(0))
-        target.exhaust(settings.size(100, 5))
+        target.exhaust(settings.size(200, 5))
     seen = f"{target.kills} kills, {target.busy} of them amid the cells"
     yield Finding(
         "kills", "at least half of the kills come amid the cells, so that they could do harm",

@@ -1,0 +1,56 @@
+"""How arms that change are verified: times to be back, ratios, and verdicts that can fail."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from verification import Settings, drift
+from verification.drift import AHEAD, WINDOW, back_after, ratio_interval
+
+from restive.planning import plan
+
+
+def climbing(low, high, at, windows=40, runs=3):
+    """Windows that earn ``low`` before the one at which they earn ``high``."""
+    return np.tile(np.where(np.arange(windows) < at, low, high), (runs, 1))
+
+
+def test_a_learner_is_back_when_the_windows_ahead_earn_enough():
+    assert back_after(climbing(0.0, 1.0, 12), 1.0) == 12 * WINDOW
+    assert back_after(climbing(0.85, 1.0, 12), 1.0) == (12 - AHEAD + 2) * WINDOW  # 2 x 1, 3 x 0.85
+    assert back_after(climbing(0.0, 0.8, 12), 1.0) == 40 * WINDOW  # never
+    assert back_after(climbing(1.0, 1.0, 0), 1.0) == 0
+
+
+def test_ratios_are_of_the_same_runs():
+    rng = np.random.default_rng(1)
+    other = rng.random((30, 1)) + 1
+    assert ratio_interval(2 * other, other, lambda rows: float(rows.mean())) == pytest.approx(
+        (2, 2)
+    )
+    low, high = ratio_interval(rng.random((30, 1)) + 1, other, lambda rows: float(rows.mean()))
+    assert low < 1 < high
+
+
+@pytest.mark.parametrize(("slow", "verdict"), [(3, "pass"), (20, "FAIL")])
+def test_a_learner_that_forgets_too_late_fails(slow, verdict, monkeypatch):
+    def earned(learner, jump, begin, after, seed):
+        at = slow if learner == drift.FORGETS else 24
+        return climbing(0.0, plan(jump.after).gain, at, after // WINDOW)[0]
+
+    monkeypatch.setattr(drift, "earned_after", earned)
+    monkeypatch.setattr(drift, "spread", lambda run, seeds: [run(seed) for seed in seeds])
+    (finding,) = drift.check_jumps(Settings(quick=True))
+    assert finding.verdict == verdict
+    assert f"tied-sampling {24 * WINDOW:,}" in finding.measured
+
+
+@pytest.mark.parametrize(("dear", "verdict"), [(1.3, "pass"), (1.6, "FAIL")])
+def test_a_learner_that_watches_too_dearly_fails(dear, verdict, monkeypatch):
+    def lost(learner, bandit, horizon, seed):
+        return 10.0 + seed if learner == "tied-sampling" else dear * (10.0 + seed)
+
+    monkeypatch.setattr(drift, "_lost", lost)
+    monkeypatch.setattr(drift, "spread", lambda run, seeds: [run(seed) for seed in seeds])
+    (finding,) = drift.check_calm(Settings(quick=True))
+    assert finding.verdict == verdict
