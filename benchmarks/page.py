@@ -12,7 +12,7 @@ __all__ = ["SECTIONS", "page", "section"]
 # Peers come last: a crash inside one of them would end the run.
 SECTIONS = (
     "sweeps", "extended", "large", "replan", "playing", "startup", "experiments", "reports",
-    "growth", "peers", "scheduler", "many_learning",
+    "growth", "fitting", "peers", "scheduler", "single_arm", "many_learning",
 )  # fmt: skip
 
 
@@ -51,7 +51,7 @@ def _machine(record: dict[str, Any]) -> list[str]:
     ]
     return [
         "Written by `python -m benchmarks --write`; how it is measured is in",
-        "[benchmarks/README.md](../../benchmarks/README.md). Machines are noisy and differ, so",
+        "[method.md](method.md). Machines are noisy and differ, so",
         "read the ratios. Each section notes the load of the machine as it ended.",
         "",
         *[f"Machine: {words}." for words in dict.fromkeys(machines)],

@@ -1,4 +1,7 @@
-"""``python -m benchmarks.learners``: play, compare, print; with --write a page and a figure."""
+"""``python -m benchmarks.learners``: play, compare, print; with --write a page and a figure.
+
+Finished runs are kept and not run again, so a long benchmark can be run in several parts.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,14 @@ import json
 import shutil
 from pathlib import Path
 
-import numpy as np
-
 from benchmarks.learners.compare import summary
 from benchmarks.learners.page import draw, page, printed
-from benchmarks.learners.suite import suite
-from restive.experiments import Experiment, Participant, Results
+from benchmarks.learners.suite import PARTS, TUNING, entrants, problems, seed
+from restive.experiments import Experiment, Results
 from restive.experiments.progress import Watcher
-from restive.learners import LEARNERS, Learner, make_learner
-from restive.model.bandit import Bandit
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
-# no rivals, or extensions of one that is there: not told what it is told, they lose more
-SKIPPED = ("optimal", "round-robin", "colored-ucrl2-unknown", "colored-ucrl2-keeping")
+DOCS = TUNING.parent
+STEPS = 10_000
 
 
 class Counter(Watcher):
@@ -29,55 +27,45 @@ class Counter(Watcher):
         print(f"\r{done} of {total} runs", end="" if done < total else "\n", flush=True)
 
 
-def tsde(bandit: Bandit, horizon: int, delta: float, rng: np.random.Generator) -> Learner:
-    """tsde told a quarter of the mixing times.
-
-    Fewer ages apart: fewer colors to learn and a thousand plans that take seconds, not minutes; it
-    plays better with them, not worse.
-    """
-    times = [-(-arm.mixing_time() // 4) for arm in bandit.arms]
-    return make_learner("tsde", bandit, horizon, delta, rng, mixing_times=times)
-
-
 def main() -> int:
     options = _options()
-    names = options.learners.split(",") if options.learners else _default_learners()
-    horizons = [1_000] if options.quick else [10_000, 100_000]
-    results = _run(options, names, horizons)
-    numbers = summary(results)
-    print(printed(numbers, horizons))
+    if options.quick:
+        options.store = options.store.with_name("quick")
+        shutil.rmtree(options.store, ignore_errors=True)
+    parts = [_run(options, part) for part in PARTS]
+    found = summary(parts)
+    print(printed(found))
     if options.write:
         DOCS.mkdir(parents=True, exist_ok=True)
-        (DOCS / "learners.json").write_text(json.dumps(numbers, indent=1) + "\n", "utf-8")
-        (DOCS / "learners.md").write_text(page(numbers, horizons), "utf-8")
-        draw(numbers, horizons[-1], DOCS / "learners.svg")
+        tuning = json.loads(TUNING.read_text("utf-8"))
+        (DOCS / "learners.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+        (DOCS / "learners.md").write_text(page(found, tuning), "utf-8")
+        draw(found, DOCS / "learners.svg")
     return 0
 
 
-def _run(options: argparse.Namespace, names: list[str], horizons: list[int]) -> Results:
-    store = options.store
-    problems = suite()
+def _run(options: argparse.Namespace, part: str) -> Results:
+    """The runs of one part, in a directory of its own."""
+    bandits, steps = problems(part), options.steps
+    runs = options.seeds if part == "fast" else options.slow_seeds
     if options.quick:
-        store = store.with_name("quick")
-        shutil.rmtree(store, ignore_errors=True)
-        problems = dict(list(problems.items())[:3])
-    learners = [Participant.of(tsde, "tsde") if name == "tsde" else name for name in names]
-    experiment = Experiment(problems, learners, horizons, 2 if options.quick else options.seeds)
+        bandits, steps, runs = dict(list(bandits.items())[:2]), 300, 2
+    store = options.store / part
     store.parent.mkdir(parents=True, exist_ok=True)
+    experiment = Experiment(bandits, entrants(part), [steps], runs, seed=seed())
     return experiment.run(store, workers=options.workers, watcher=Counter())
-
-
-def _default_learners() -> list[str]:
-    return [name for name in LEARNERS if name not in SKIPPED]
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.learners", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few short runs, for CI")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks/learners.*")
-    parser.add_argument("--seeds", type=int, default=30)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--learners", default="", help="names, separated by commas (default: all)")
+    parser.add_argument("--seeds", type=int, default=6)
+    parser.add_argument(
+        "--slow-seeds", type=int, default=1, help="of slow learners and large problems"
+    )
+    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--store", type=Path, default=Path(".benchmarks/learners"),
                         help="finished runs are kept here and not run again")  # fmt: skip
     return parser.parse_args()

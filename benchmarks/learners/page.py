@@ -3,155 +3,265 @@
 from __future__ import annotations
 
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-from benchmarks.learners.compare import ORACLES, OURS
-from benchmarks.learners.suite import suite
+from benchmarks.learners.kinds import KINDS, MANY
+from benchmarks.learners.suite import LARGE, LARGEST, OURS, SLOW, YARDSTICKS
+from restive.experiments.statistics import MIN_RUNS
+from restive.learners import LEARNERS
 
 __all__ = ["draw", "page", "printed"]
 
 LEAST = 0.5  # smaller regrets are drawn here
-COLORS = {"tied-sampling": "#D55E00", "tied-ucrl": "#E69F00", "colored-ucrl2": "#0072B2"}
+MOST_CASES = 25  # losing cases that are listed; the rest is in the JSON
+COLORS = {
+    "tied-sampling": "#D55E00",
+    "tied-sampling-tuned": "#CC79A7",
+    "tied-ucrl": "#E69F00",
+    "colored-ucrl2": "#0072B2",
+}
 
 
-def printed(found: dict[str, Any], horizons: list[int]) -> str:
-    return "\n\n".join(
-        [_goals(found), _claims(found), *(_table(found, horizon) for horizon in horizons)]
-    )
+def printed(found: dict[str, Any]) -> str:
+    return "\n\n".join([_losing(found), _ratios(found), _kinds(found), _many(found)])
 
 
-def page(found: dict[str, Any], horizons: list[int]) -> str:
+def page(found: dict[str, Any], tuning: dict[str, Any]) -> str:
     """docs/benchmarks/learners.md."""
-    refused = [
-        f"- {learner}: " + "; ".join(f"{problem} ({why})" for problem, why in problems.items())
-        for learner, problems in sorted(found["refused"].items())
-    ]
+    kinds = len(KINDS)
+    count, steps = len(found["problems"]), found["steps"]
+    runs = {name: max((r["runs"] for r in found["rows"] if r["learner"] in group), default=0)
+            for name, group in (("most", OURS[:1]), ("slow", SLOW))}  # fmt: skip
     parts = [
         "# Learners compared",
-        "Gap regret (what each pull lost against the best one in its information state, free of "
-        "luck), means over paired seeds with 95% bootstrap intervals. Made by "
-        "`python -m benchmarks.learners --write`. Rivals are told what their papers ask for "
-        "(horizon, sizes, mixing times, ...) and are not tuned, but for one: tsde is told a "
-        "quarter of the mixing times, with which its thousand plans take seconds, not minutes, and "
-        "it plays no worse. tied-sampling is told nothing, but "
-        "its defaults were tuned: a dozen settings by their gap regret on Examples 1 to 3, random "
-        "1 and 4, negative correlation and best arm is best, other seeds; episodes and draws on "
-        "twelve problems that are not here. Runs seen on Examples 3 and 4 led to its sparse prior "
-        "and to its second looks (docs/decisions/0007).",
-        "![gap regret of every learner on every problem](learners.svg)",
-        "## Goals",
-        _goals(found),
+        f"{count} problems of {kinds} kinds, {steps:,} steps, {_seeds(runs['most'])} each. Made by "
+        f"`python -m benchmarks.learners --seeds {runs['most']} --write`. **Gap regret** is what "
+        "each pull lost against the best one in its information state, free of luck. Run r of all "
+        f"learners meets the same worlds. {_intervals(runs['most'])}",
+        f"Fewer seeds ({runs['slow']}) have the kinds {', '.join(LARGEST)}, and the learners "
+        f"{', '.join(SLOW)}, which take long to plan and do not play the kinds {', '.join(LARGE)}.",
+        "The problems (benchmarks/learners/kinds.py) were drawn after all tuning had ended: their "
+        "seed is a hash of [tuning.json](tuning.json). None was left out. Every rival with "
+        "constants runs twice: as published, told what its paper asks for, and as NAME-tuned, with "
+        f"the best of {tuning['settings']} settings on {len(tuning['problems'])} other problems "
+        f"({tuning['runs']} runs of {tuning['steps']:,} steps). tied-sampling had the same search; "
+        "its defaults are older: a dozen settings by gap regret on seven problems of "
+        "restive-suite-v1 (example-1 to example-3, random-1 and random-4, negative-correlation, "
+        "best-arm-is-best), then episodes and draws on twelve others (docs/decisions/0007).",
+        "## Where tied-sampling loses",
+        _losing(found),
         "## Ratios",
-        _claims(found),
-        *(f"## Gap regret after {h:,} steps\n\n{_table(found, h)}" for h in horizons),
-        "## Seconds per 100,000 steps",
-        "Medians over the problems with K arms. Two runs at a time; other work on the machine "
-        "adds to them.",
+        "Geometric means over problems of (gap regret of ours + 1) / (that of the rival + 1): "
+        "below 1 ours lost less. Wins: problems on which ours lost less, of those that both can "
+        "play with the most seeds. The best rival of a problem is chosen after the fact, among "
+        "all, which flatters it the more the fewer seeds there are.",
+        _ratios(found),
+        "![gap regret of every learner on every kind of problem](learners.svg)",
+        "## Gap regret by kind",
+        "Means over the problems of each kind that a learner can play; best in bold, yardsticks "
+        "(which know the arms) apart. learners.json has every problem.",
+        _kinds(found),
+        f"## {MANY.capitalize()}",
+        "Too large for an exact plan. Rewards lost against Whittle's policy of the true arms on "
+        "the same paths, simulated, not against the best policy.",
+        _many(found),
+        "## Constants",
+        _constants(tuning),
+        "tied-ucrl has no constants to choose but delta, 0.05 here as for all. The constants of "
+        "tiling as published are half-widths sqrt(log T / (6 N)) and frontier zones of half-width "
+        "(log T / T)^(1/3); its tuned form multiplies them. thompson and ucb1 have none; "
+        "ucb1-tuned is the UCB1-TUNED of the same authors.",
+        "A deep Q-network of two hidden layers, in NumPy alone, plays the same problems by "
+        "`python -m benchmarks.learners.deep`; it is not in these tables.",
+        "## Seconds a run",
+        "Medians over problems, one run at a time on a machine with other work.",
         _seconds(found),
-        "## Not applicable\n\n" + ("\n".join(refused) or "none"),
+        "## Not applicable",
+        _refused(found),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _goals(found: dict[str, Any]) -> str:
-    lines = ["| goal | measured | at most | met |", "|---|--:|--:|---|"]
-    lines += [
-        f"| {goal['goal']} | {goal['measured']:.3g} | {goal['at_most']:.3g} | "
-        + ("yes |" if goal["met"] else "**no** |")
-        for goal in found["goals"]
+def _seeds(count: int) -> str:
+    return f"{count} seed{'s' * (count != 1)}"
+
+
+def _intervals(seeds: int) -> str:
+    if seeds >= MIN_RUNS:
+        return "Intervals are 95% over seeds, the unit of luck; fewer than six seeds give none."
+    return (
+        f"**{_seeds(seeds)} are too few for intervals over seeds**, which need six; --seeds 6 "
+        "plays more. Intervals of ratios are 95% over problems instead, which were drawn "
+        "independently of each other; single numbers have none."
+    )
+
+
+def _lines(heads: str, right: str, rows: list[str]) -> str:
+    """A table; ``right`` has an r for every column set flush right, an l for the others."""
+    rule = "|".join("--:" if side == "r" else "---" for side in right)
+    return "\n".join([f"| {heads} |", f"|{rule}|", *rows])
+
+
+def _span(row: dict[str, Any], key: str) -> str:
+    """A number with its interval; without one where there are too few seeds."""
+    if row["low"] is None:
+        return f"{row[key]:.3g}"
+    return f"{row[key]:.3g} ({row['low']:.3g} to {row['high']:.3g})"
+
+
+def _losing(found: dict[str, Any]) -> str:
+    cases = found["losing"]
+    problems = list(dict.fromkeys(case["problem"] for case in cases))
+    certain = [case for case in cases if (case["low"] or 0.0) > 0]
+    surely = len({case["problem"] for case in certain})
+    rows = [
+        f"| {case['problem']} | {case['rival']} | {case['own']:.1f} | {case['rivals']:.1f} | "
+        f"{_span(case, 'difference')} |"
+        for case in cases[:MOST_CASES]
     ]
-    return "\n".join(lines)
+    heads = "problem | rival | tied-sampling | rival's | difference"
+    told = f"on {surely} of them by a difference whose interval is above 0"
+    if all(case["low"] is None for case in cases):
+        told = "which these few seeds cannot tell from luck case by case"
+    words = (
+        f"On {len(problems)} of the problems some rival lost less on average, {told}. The worst "
+        f"{len(rows)} of {len(cases)} cases:"
+    )
+    return f"{words}\n\n{_lines(heads, 'llrrr', rows)}" if cases else "On none of the problems."
 
 
-def _claims(found: dict[str, Any]) -> str:
-    lines = ["| steps | learner | against | geometric mean of ratios | worst problem |",
-             "|--:|---|---|--:|---|"]  # fmt: skip
-    lines += [
-        f"| {claim['horizon']:,} | {claim['learner']} | {claim['against']} | "
-        f"{claim['geometric_mean']:.3g} ({claim['low']:.3g} to {claim['high']:.3g}) | "
-        f"{claim['worst']}: {claim['worst_ratio']:.3g} |"
-        for claim in found["claims"]
+def _ratios(found: dict[str, Any]) -> str:
+    best = [
+        f"| {row['learner']} | the best rival of each problem, of those with as many seeds | "
+        f"{_span(row, 'ratio')} | {row['wins']} of {row['problems']} | {_worst(row)} |"
+        for row in _known(found["best"])
     ]
-    return "\n".join(lines)
+    rows = [
+        f"| {row['learner']} | {row['against']} | {_span(row, 'ratio')} | "
+        f"{row['wins']} of {row['problems']} | {_worst(row)} |"
+        for row in sorted(_known(found["ratios"]), key=_rank)
+    ]
+    return _lines("ours | against | ratio | wins | worst problem", "llrrl", best + rows)
 
 
-def _order(found: dict[str, Any]) -> list[str]:
-    names = {row["learner"] for row in found["rows"]}
-    rest = sorted(names - set(OURS) - set(ORACLES))
-    return [n for n in OURS if n in names] + rest + [n for n in ORACLES if n in names]
+def _rank(row: dict[str, Any]) -> tuple[bool, float]:
+    return row["learner"] != OURS[0], -row["ratio"]
 
 
-def _table(found: dict[str, Any], horizon: int) -> str:
-    rows = {(r["problem"], r["learner"]): r for r in found["rows"] if r["horizon"] == horizon}
-    problems = list(dict.fromkeys(problem for problem, _ in rows))
-    lines = ["| learner | " + " | ".join(problems) + " |", "|---" + "|--:" * len(problems) + "|"]
+def _known(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in rows if row["ratio"] is not None]
+
+
+def _worst(row: dict[str, Any]) -> str:
+    return f"{row['worst']}: {row['worst_ratio']:.3g}" if row["worst"] else ""
+
+
+def _order(names: set[str]) -> list[str]:
+    rest = sorted(names - set(OURS) - set(YARDSTICKS))
+    return [name for name in (*OURS, *rest, *YARDSTICKS) if name in names]
+
+
+def _kinds(found: dict[str, Any]) -> str:
+    return _table(found["kinds"], "kind")
+
+
+def _many(found: dict[str, Any]) -> str:
+    return _table(found["many"], "problem") if found["many"] else "none"
+
+
+def _table(rows: list[dict[str, Any]], column: str) -> str:
+    """Learners down, kinds or problems across."""
+    cells = {(row[column], row["learner"]): row for row in rows}
+    columns = list(dict.fromkeys(key for key, _ in cells))
     least = {
-        p: min(r["mean"] for (q, n), r in rows.items() if q == p and n not in ORACLES)
-        for p in problems
+        key: min(r["mean"] for (k, name), r in cells.items() if k == key and name not in YARDSTICKS)
+        for key in columns
     }
-    for name in _order(found):
-        cells = []
-        for problem in problems:
-            row = rows.get((problem, name))
-            text = "" if row is None else f"{row['mean']:.3g} ({row['low']:.3g}, {row['high']:.3g})"
-            best = row is not None and row["mean"] <= least[problem]
-            cells.append(f"**{text}**" if best and name not in ORACLES else text)
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    lines = []
+    for name in _order({name for _, name in cells}):
+        texts = []
+        for key in columns:
+            row = cells.get((key, name))
+            text = "" if row is None else _span(row, "mean")
+            best = row is not None and row["mean"] <= least[key] and name not in YARDSTICKS
+            texts.append(f"**{text}**" if best else text)
+        lines.append(f"| {name} | " + " | ".join(texts) + " |")
+    return _lines("learner | " + " | ".join(columns), "l" + "r" * len(columns), lines)
+
+
+def _constants(tuning: dict[str, Any]) -> str:
+    rows = [
+        f"| {name} | {_options(entry['best'])} | {entry['score']:.3g} | "
+        f"{max(setting['score'] for setting in entry['settings']):.3g} |"
+        for name, entry in tuning["learners"].items()
+    ]
+    single = [name for name in tuning["learners"] if f"{name}-tuned" not in LEARNERS]
+    same = [name for name in single if not name.endswith("-tuned")]
+    words = (
+        "The best settings of the search; scores are geometric means of gap regret + 1 on its "
+        "problems, of the best setting and of the worst. There is no second form where the search "
+        f"found the constants that are there already ({', '.join(same)}). ucrl2-tuned takes the "
+        "width of colored-ucrl2-tuned. The grids of asr, exp3, exp3.s, explore-then-plan, "
+        "explore-then-whittle and rucb were moved once, after a first look at which an end was "
+        "best; the search is equal but for that. The best of tied-sampling, tiling, restless-ucb, "
+        "rucb and asr is still at an end of its grid: more search might help them."
+    )
+    return f"{words}\n\n{_lines('learner | tuned | score | worst', 'llrr', rows)}"
+
+
+def _options(options: dict[str, Any]) -> str:
+    return ", ".join(f"{name} = {value:g}" for name, value in options.items())
 
 
 def _seconds(found: dict[str, Any]) -> str:
-    """Medians for two, three and four arms, and the slowest problem."""
-    arms = {problem: bandit.n_arms for problem, bandit in suite().items()}
-    counts = sorted({arms[p] for times in found["seconds"].values() for p in times})
-    heads = [f"K={count}" for count in counts]
-    lines = ["| learner | " + " | ".join(heads) + " | slowest problem |",
-             "|---" + "|--:" * len(heads) + "|---|"]  # fmt: skip
-    for name in _order(found):
-        times = found["seconds"].get(name)
-        if not times:
-            continue
-        cells = []
-        for count in counts:
-            some = [seconds for problem, seconds in times.items() if arms[problem] == count]
-            cells.append(f"{median(some):.2f}" if some else "")
-        slowest = max(times, key=lambda problem: times[problem])
-        lines.append(f"| {name} | " + " | ".join(cells) + f" | {slowest}: {times[slowest]:.2f} |")
-    return "\n".join(lines)
+    times = sorted(found["seconds"].items(), key=lambda item: -item[1])
+    return ", ".join(f"{name} {seconds:.2g}" for name, seconds in times) + "."
 
 
-def draw(found: dict[str, Any], horizon: int, path: Path) -> None:
-    """Every learner on every problem, regret on a logarithmic axis."""
+def _refused(found: dict[str, Any]) -> str:
+    lines = [
+        f"- {learner}: {len(problems)} problems ({', '.join(problems)})"
+        for learner, problems in sorted(found["refused"].items())
+    ]
+    return "\n".join(lines) or "none"
+
+
+def draw(found: dict[str, Any], path: Path) -> None:
+    """Every learner on every kind, regret on a logarithmic axis."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
     plt.rcParams.update({"svg.hashsalt": "restive", "font.size": 9})
-    rows = [r for r in found["rows"] if r["horizon"] == horizon]
-    problems = list(dict.fromkeys(r["problem"] for r in rows))[::-1]
-    figure, axes = plt.subplots(figsize=(9, 0.42 * len(problems) + 1.6), layout="constrained")
+    rows = found["kinds"]
+    kinds = list(dict.fromkeys(row["kind"] for row in rows))[::-1]
+    figure, axes = plt.subplots(figsize=(9, 0.42 * len(kinds) + 1.6), layout="constrained")
     for row in rows:
-        y, name = problems.index(row["problem"]), row["learner"]
-        color = COLORS.get(name, "#999999" if name not in ORACLES else "#56B4E9")
-        big = name in COLORS
-        ends = [max(row[end], LEAST) for end in ("low", "high")]
-        axes.plot(ends, [y, y], color=color, lw=1.2, zorder=2 + big)
-        axes.plot(max(row["mean"], LEAST), y, marker="o" if big else "|", ms=7 if big else 8,
-                  color=color, zorder=3 + big, ls="")  # fmt: skip
-    for name, color in [*COLORS.items(), ("other rivals", "#999999"), ("oracles", "#56B4E9")]:
-        big = name in COLORS
-        axes.plot([], [], marker="o" if big else "|", color=color, ls="", label=name)
+        _mark(axes, kinds.index(row["kind"]), row)
+    for name, color in [*COLORS.items(), ("other rivals", "#999999"), ("yardsticks", "#56B4E9")]:
+        axes.plot([], [], marker="o" if name in COLORS else "|", color=color, ls="", label=name)
     axes.set_xscale("log")
     axes.set_xlim(left=0.9 * LEAST)
-    axes.set_yticks(range(len(problems)), problems)
-    said = f"mean and 95% interval; at the edge: {LEAST:g} or less"
-    axes.set_xlabel(f"gap regret after {horizon:,} steps ({said})")
+    axes.set_yticks(range(len(kinds)), kinds)
+    known = any(row["low"] is not None for row in rows)
+    said = f"mean{' and 95% interval' * known}; at the edge: {LEAST:g} or less"
+    axes.set_xlabel(f"gap regret after {found['steps']:,} steps ({said})")
     axes.grid(axis="x", color="#dddddd", lw=0.6)
     axes.set_axisbelow(True)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.4, 1.09), ncols=5, frameon=False)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.4, 1.09), ncols=6, frameon=False)
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
+
+
+def _mark(axes: Any, y: int, row: dict[str, Any]) -> None:
+    name = row["learner"]
+    color = COLORS.get(name, "#999999" if name not in YARDSTICKS else "#56B4E9")
+    big = name in COLORS
+    if row["low"] is not None:
+        ends = [max(row[end], LEAST) for end in ("low", "high")]
+        axes.plot(ends, [y, y], color=color, lw=1.2, zorder=2 + big)
+    axes.plot(max(row["mean"], LEAST), y, marker="o" if big else "|", ms=7 if big else 8,
+              color=color, zorder=3 + big, ls="")  # fmt: skip

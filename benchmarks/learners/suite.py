@@ -1,39 +1,77 @@
-"""The problems: the first fourteen of restive-suite v1, under the names of this benchmark."""
+"""Who plays what: problems drawn after all tuning ended, and every rival in both of its forms."""
 
 from __future__ import annotations
 
 from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
 
+from benchmarks.learners.kinds import KINDS, MANY, draws
+from restive.experiments import Participant
+from restive.learners import LEARNERS
 from restive.model.bandit import Bandit
-from restive.problems.suites import suite as frozen
 
-__all__ = ["suite"]
+__all__ = [
+    "EACH",
+    "LARGE",
+    "LARGEST",
+    "OURS",
+    "PARTS",
+    "SLOW",
+    "YARDSTICKS",
+    "entrants",
+    "kind_of",
+    "problems",
+    "seed",
+]
 
-SUITE = "restive-suite-v1"
-NAMES = {
-    "example-1": "example 1",
-    "example-2": "example 2",
-    "example-3": "example 3",
-    "example-4": "example 4",
-    "random-1": "random 1 (2 arms, 2 states)",
-    "random-2": "random 2 (2 arms, 3 states)",
-    "random-3": "random 3 (2 arms, 4 states)",
-    "random-4": "random 4 (2 arms, 5 states)",
-    "random-5": "random 5 (3 arms, 2 states)",
-    "random-6": "random 6 (3 arms, 3 states)",
-    "slow-arms": "slow arms",
-    "negative-correlation": "negative correlation",
-    "four-channels": "four channels",
-    "best-arm-is-best": "best arm is best",
+TUNING = Path(__file__).resolve().parents[2] / "docs" / "benchmarks" / "tuning.json"
+PARTS = ("fast", "large", "slow")
+EACH = 3  # problems of every kind
+OURS = ("tied-sampling", "tied-sampling-tuned", "tied-ucrl")
+YARDSTICKS = ("myopic", "whittle", "best-arm")
+# forms of one that is there: told less than it is told, or learning every age by itself
+SKIPPED = (
+    "optimal",
+    "round-robin",
+    "colored-ucrl2-unknown",
+    "colored-ucrl2-keeping",
+    "tsde-colors",
+)
+# whose plans take long: fewer seeds, and no problems of slow arms or of many states and arms
+SLOW = (
+    "tied-sampling-tuned", "tied-ucrl", "colored-ucrl2", "colored-ucrl2-tuned", "ucrl2",
+    "ucrl2-tuned",
+)  # fmt: skip
+LARGEST = ("five or six", MANY)  # which get fewer seeds whoever plays
+LARGE = ("five states", "slow", "very slow", "rare good state", *LARGEST)
+VARIANTS = {
+    "kl-ucb (c = 3)": ("kl-ucb", {"c": 3.0}),
+    "policy-sampling (best arm)": ("policy-sampling", {"mapping": "best-arm"}),
 }
 
 
-@lru_cache
-def suite() -> dict[str, Bandit]:
-    """Name -> bandit; four channels and Example 4 mix fast to keep runs short.
+def seed() -> int:
+    """From the bytes of tuning.json: nobody could know the problems before tuning had ended."""
+    return int.from_bytes(sha256(TUNING.read_bytes()).digest()[:4], "big")
 
-    No problem was chosen by its regret, but the defaults of tied-sampling were tuned on seven of
-    them (see the page).
-    """
-    problems = frozen(SUITE)
-    return {name: problems[key] for key, name in NAMES.items()}
+
+@lru_cache
+def problems(part: str = "") -> dict[str, Bandit]:
+    """Name -> bandit; so many of every kind, as they come; those of a part, or all."""
+    most = tuple(kind for kind in KINDS if kind not in LARGEST)
+    without = {"fast": LARGEST, "large": most, "slow": LARGE}
+    return draws(seed(), EACH, without=without.get(part, ()))
+
+
+def kind_of(problem: str) -> str:
+    """The kind that a problem was drawn from."""
+    return next(kind for kind in KINDS if problem.rpartition(" ")[0] == kind)
+
+
+def entrants(part: str) -> list[Participant]:
+    """All learners but those skipped: the slow ones for their part, the others for the rest."""
+    slow = part == "slow"
+    names = [name for name in LEARNERS if name not in SKIPPED and (name in SLOW) == slow]
+    variants = [Participant(name, label, options) for label, (name, options) in VARIANTS.items()]
+    return [Participant(name) for name in names] + ([] if slow else variants)
