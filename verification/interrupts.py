@@ -54,6 +54,8 @@ def interrupts(settings: Settings) -> Iterator[Finding]:
     """Send SIGINT to every command at random moments: how soon it ends, and how."""
     from restive.experiments import compare
 
+    # What a shell starts in its background ignores Ctrl-C, and so would all that we start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with TemporaryDirectory() as name:
         room = Path(name)
         compare(["example-1"], room / "comparison", ["thompson"], 1000, runs=20, workers=1)
