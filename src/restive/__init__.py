@@ -52,8 +52,9 @@ if TYPE_CHECKING:
     from restive.model.bandit import Arm, Bandit
     from restive.model.files import dump_problem, load_problem, parse_problem, problem_schema
     from restive.planning import Plan, forecast, plan, plan_within
-    from restive.planning.evaluation import Value, evaluate
+    from restive.planning.evaluation import evaluate
     from restive.planning.indices import whittle_indices
+    from restive.planning.policy_chain import Value
     from restive.policies.greedy import plan_policy
     from restive.policies.policy import Always, FunctionPolicy, InTurn, Policy
     from restive.policies.tables import myopic_policy, whittle_policy
@@ -169,8 +170,9 @@ _HOMES = {
     "model.bandit": "Arm Bandit",
     "model.files": "dump_problem load_problem parse_problem problem_schema",
     "planning": "Plan forecast plan plan_within",
-    "planning.evaluation": "Value evaluate",
+    "planning.evaluation": "evaluate",
     "planning.indices": "whittle_indices",
+    "planning.policy_chain": "Value",
     "policies.greedy": "plan_policy",
     "policies.policy": "Always FunctionPolicy InTurn Policy",
     "policies.tables": "myopic_policy whittle_policy",

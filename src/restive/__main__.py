@@ -2,8 +2,6 @@
 
 import sys
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Import the command line and run it; Ctrl-C while it is imported is no traceback either."""

@@ -16,7 +16,8 @@ from restive.cli.console import console, table
 from restive.experiments.progress import Watcher
 from restive.experiments.results import Failure, Results
 from restive.experiments.statistics import Interval
-from restive.experiments.summary import Entry, Measure, Summary, exponent
+from restive.experiments.summary import Summary
+from restive.experiments.summary_rows import Entry, Measure, exponent
 
 __all__ = ["plain", "show", "watching"]
 

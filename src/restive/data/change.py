@@ -32,11 +32,6 @@ from restive.data.tables import (
 if TYPE_CHECKING:
     from restive.data.traces import ArmTrace
 
-__all__ = [
-    "SEGMENTS", "ChangeTest", "GapMoves", "change_test", "find_moves", "n_phases", "period_test",
-    "phase_of",
-]  # fmt: skip
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from restive.data.columns import Columns, is_missing, number
 
-__all__ = ["Clock", "read_times", "steps_on"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

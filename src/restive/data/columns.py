@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from restive.base.errors import Fault, ProblemError
 from restive.base.words import shown
 
-__all__ = ["Coded", "Columns", "columns_of", "is_missing", "number"]
-
 Ints = NDArray[np.int64]
 MISSING = {"", "na", "n/a", "nan", "null", "-", "?"}  # words for a cell that holds nothing
 

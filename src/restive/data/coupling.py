@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from restive.model.bandit import Arm
 
-__all__ = ["CoupledArms", "Gain", "joint_chain", "oldest_age"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

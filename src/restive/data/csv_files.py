@@ -14,8 +14,6 @@ from restive.data import limits
 from restive.data.columns import Columns
 from restive.data.limits import SMALLER, forecast, heading, lines_of, refuse
 
-__all__ = ["read_csv"]
-
 COMMA = re.compile(r"\s*([+-]?\d+),(\d+)\s*")  # a number as much of Europe writes it
 
 

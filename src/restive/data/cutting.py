@@ -10,8 +10,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Cut", "Cutting", "cut_signal"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Cut = Sequence[float] | int | Literal["fit"]  # thresholds, a number of quantiles, or a choice

@@ -18,8 +18,6 @@ from restive.data.change import GapMoves, find_moves
 if TYPE_CHECKING:
     from restive.data.traces import ArmTrace
 
-__all__ = ["Cycle", "Surprises", "find_cycle", "find_surprises", "state_scores"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -19,8 +19,6 @@ from restive.data.tables import LEAST, TAIL
 if TYPE_CHECKING:
     from restive.data.traces import ArmTrace
 
-__all__ = ["DependenceTest", "dependence_tests"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

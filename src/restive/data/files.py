@@ -26,8 +26,6 @@ from restive.data.limits import (
     refuse,
 )
 
-__all__ = ["read_columns"]
-
 READERS = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl",
            ".parquet": "parquet", ".pq": "parquet"}  # fmt: skip
 PACKED = {".gz": "gunzip -c", ".bz2": "bunzip2 -c", ".xz": "xz -dc", ".zst": "zstd -dc",

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from restive.data.traces import ArmTrace
 
-__all__ = ["pair_findings", "single_findings"]
-
 CERTAIN = "every move is certain"
 ADDS = 0.01  # p-value of order 3 against 2 at which three states are said to matter
 HINT = 0.05  # p-value at which it is looked at more closely

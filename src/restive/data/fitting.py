@@ -19,9 +19,8 @@ from restive.data.traces import ArmTrace, Traces
 from restive.estimation.chain import ChainEstimate, estimate_chain
 from restive.estimation.gap_counts import GapCounts
 from restive.estimation.remarks import remarks
-from restive.model.bandit import Arm, Bandit, RewardNoise
-
-__all__ = ["ArmFit", "Fit", "fit"]
+from restive.model.bandit import Arm, Bandit
+from restive.model.validation import RewardNoise
 
 Floats = NDArray[np.float64]
 

@@ -12,8 +12,6 @@ from restive.base.machine import memory_allowed
 from restive.base.words import count_text, shown, size_text
 from restive.data.columns import number
 
-__all__ = ["CHUNK", "SMALLER", "forecast", "heading", "lines_of", "refuse", "require_memory"]
-
 MOST_BYTES = 1 << 30  # of a file
 MOST_ROWS = 20_000_000
 MOST_COLUMNS = 10_000

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from restive.data.traces import ArmTrace, Traces
     from restive.model.bandit import Bandit
 
-__all__ = ["check_markov"]
-
 Ints = NDArray[np.int64]
 
 DISGUISE = "A chain that changes over time looks as if it had a memory, and the other way round"

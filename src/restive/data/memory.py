@@ -27,11 +27,6 @@ if TYPE_CHECKING:
     from restive.data.traces import ArmTrace, Traces
     from restive.planning import Plan
 
-__all__ = [
-    "JOINT", "LastStates", "order_note", "tuple_arm", "tuple_bandit", "tuple_counts",
-    "tuple_states",
-]  # fmt: skip
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

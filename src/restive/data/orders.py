@@ -30,8 +30,6 @@ from restive.data.tables import (
 if TYPE_CHECKING:
     from restive.data.traces import ArmTrace
 
-__all__ = ["OrderTest", "Windows", "find_windows", "order_test", "shuffled", "whole"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

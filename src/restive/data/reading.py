@@ -24,8 +24,6 @@ from restive.data.states import ArmStates, arm_states
 from restive.data.timing import timed
 from restive.data.traces import ArmTrace, Traces
 
-__all__ = ["read_traces"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -10,8 +10,6 @@ from typing import Any
 
 from restive.base.checks import require
 
-__all__ = ["check_reading"]
-
 MOST_STEPS = 2**62  # of a gap
 
 

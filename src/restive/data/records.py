@@ -14,8 +14,6 @@ from restive.data.clock import Clock, read_times
 from restive.data.columns import Columns, coded, number
 from restive.data.roles import Roles
 
-__all__ = ["Records", "joined", "records_of"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

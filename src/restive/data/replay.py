@@ -27,8 +27,6 @@ from restive.policies.policy import Always, InTurn, Policy
 from restive.policies.tables import whittle_policy
 from restive.simulation.traced import Replayed, TraceWorld, play_trace
 
-__all__ = ["DEFAULT_LEARNERS", "replay"]
-
 Floats = NDArray[np.float64]
 
 DEFAULT_LEARNERS = ("tied-sampling", "thompson")

@@ -12,8 +12,6 @@ from restive.base.described import Described
 from restive.base.pictured import Pictured
 from restive.base.table import Table
 
-__all__ = ["Replay", "ReplayRow"]
-
 Floats = NDArray[np.float64]
 Kind = Literal["hindsight", "fitted", "learner", "rule"]
 

@@ -9,8 +9,6 @@ from restive.base.errors import Fault, ProblemError
 from restive.base.words import guess, shown
 from restive.data.columns import Columns
 
-__all__ = ["Roles", "roles_of"]
-
 # Names by which a column is recognised where none is named by an option.
 KNOWN = {
     "arm": ("arm", "arms", "channel", "location", "machine", "sensor", "site"),

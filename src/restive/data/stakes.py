@@ -26,8 +26,6 @@ from restive.planning.evaluation import evaluate
 if TYPE_CHECKING:
     from restive.data.traces import ArmTrace
 
-__all__ = ["Stake", "dependence_stake", "memory_stake", "parts_stake"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

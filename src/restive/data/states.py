@@ -16,8 +16,6 @@ from restive.data.columns import number
 from restive.data.cutting import Cut, Cutting, cut_signal
 from restive.data.records import Records
 
-__all__ = ["ArmStates", "arm_states"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

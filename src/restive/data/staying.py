@@ -7,8 +7,6 @@ import numpy as np
 from restive.learners.cooldown import Cooldown
 from restive.policies.sight import NEVER
 
-__all__ = ["STAY", "Staying"]
-
 STAY = "stay, else the one unseen longest"
 
 

@@ -13,12 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "DRAWS", "LEAST", "MARGINS", "MOST_CELLS", "SHUFFLES", "TAIL", "Contrast", "CountTables",
-    "Reading", "chance_of", "clearest", "count_tables", "counted", "likelihood_ratio",
-    "read_tables", "xlogx",
-]  # fmt: skip
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

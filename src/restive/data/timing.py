@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from restive.data.clock import COARSE, FURTHEST, JITTER, steps_on
 from restive.data.records import Records
 
-__all__ = ["span_text", "timed"]
-
 Ints = NDArray[np.int64]
 
 

@@ -9,8 +9,6 @@ from restive.base.machine import memory_allowed
 from restive.data.traces import Traces
 from restive.simulation.traced import TraceWorld
 
-__all__ = ["trace_world"]
-
 MOST_CELLS = 10**8  # arms times steps
 THIN = 10**7  # from here on a hundredth of the cells must be seen
 CELL = 32  # bytes: state and reward, twice while they change places

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from restive.base.checks import require
 from restive.base.errors import TooLargeError
 
-__all__ = ["ArmTrace", "Traces"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from restive.data.tables import Contrast
     from restive.data.verdicts import Finding
 
-__all__ = ["advice", "contrast", "p_text", "sentence", "steps", "summary"]
-
 OPENINGS = {
     "memory": ("Its next state depends on more than the present one",
                "no sign that states before the present one matter"),

@@ -10,8 +10,6 @@ from restive.base.described import Described
 from restive.data import verdict_words as words
 from restive.data.stakes import Stake
 
-__all__ = ["KINDS", "ArmVerdict", "Finding", "Kind", "Verdicts", "corrected"]
-
 Kind = Literal["memory", "change", "period", "dependence"]
 
 KINDS: tuple[Kind, ...] = ("memory", "change", "period", "dependence")

@@ -23,8 +23,6 @@ from restive.estimation.profiles import profile
 from restive.estimation.starts import starts
 from restive.model import chains
 
-__all__ = ["ChainEstimate", "estimate_chain"]
-
 Floats = NDArray[np.float64]
 
 FIRST_ROUNDS = 40  # from every start; only those that may still win go on

@@ -9,8 +9,6 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["GapCounts"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -9,15 +9,6 @@ from numpy.typing import NDArray
 
 from restive.estimation.gap_counts import GapCounts
 
-__all__ = [
-    "Climb",
-    "climb",
-    "entry_variances",
-    "information",
-    "log_likelihood",
-    "moves_expected",
-]
-
 Floats = NDArray[np.float64]
 
 ROUNDS = 500  # of accelerated EM, three likelihoods each

@@ -11,8 +11,6 @@ from scipy.stats import chi2
 from restive.estimation.gap_counts import GapCounts
 from restive.estimation.likelihood import climb
 
-__all__ = ["profile"]
-
 Floats = NDArray[np.float64]
 
 GRID = np.concatenate([[1e-6, 0.002, 0.01], np.arange(0.03, 0.98, 0.047), [0.99, 0.998, 1 - 1e-6]])

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from restive.estimation.chain import MOST_CURVED, ChainEstimate
 
-__all__ = ["remarks"]
-
 Floats = NDArray[np.float64]
 
 MANY = 50  # sightings after a state from which on wide intervals are due to gaps

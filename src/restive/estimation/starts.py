@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from restive.estimation.gap_counts import GapCounts
 
-__all__ = ["starts"]
-
 Floats = NDArray[np.float64]
 
 RANDOM = 3  # starts drawn at random, for arms of up to SMALL states

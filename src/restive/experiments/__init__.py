@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from restive.base.lazy import lazy
 
 if TYPE_CHECKING:
-    from restive.experiments.experiment import Experiment, Participant, compare
+    from restive.experiments.experiment import Experiment, compare
+    from restive.experiments.participants import Participant
     from restive.experiments.reading import load_results
     from restive.experiments.results import Curves, Results
     from restive.experiments.summary import Summary, summarize

@@ -19,8 +19,6 @@ from restive.experiments.statistics import Band, json_number, mean_band, median_
 if TYPE_CHECKING:
     from restive.experiments.results import Place, Results
 
-__all__ = ["CENTRES", "COLUMNS", "REGRETS", "Bands"]
-
 Ints = NDArray[np.int64]
 Key = tuple["Place", str, str]  # place, regret, centre
 

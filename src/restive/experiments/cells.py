@@ -24,8 +24,6 @@ from restive.model.bandit import Bandit
 from restive.planning import Plan, Refusal, plan_within
 from restive.simulation import BanditWorld, TraceWorld, play
 
-__all__ = ["SOURCES", "Cell", "CellOutcome", "Job", "run_batch", "run_job", "versions", "yardstick"]
-
 PATIENCE = 20.0  # seconds that the plan behind the regret may take by its forecast
 MEMORY = 1 << 30  # bytes it may take; fixed, so that no machine's size decides on a result
 PACKAGES = ("restive", "numpy", "scipy", "numba")

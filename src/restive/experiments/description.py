@@ -11,8 +11,6 @@ from restive.base.errors import Fault, ProblemError
 from restive.base.reading import read_file
 from restive.base.words import shown
 
-__all__ = ["FORMAT", "LONGEST", "MOST_RUNS", "read_description"]
-
 FORMAT = 1
 LONGEST = 10**12  # steps
 MOST_RUNS = 10**6

@@ -18,8 +18,6 @@ from restive.base.writing import DRAFTS, new_file
 from restive.experiments.cells import PLAN, Cell
 from restive.simulation.scoring import marks
 
-__all__ = ["OTHER", "Directory", "read_cell", "whole", "write_cell", "writing"]
-
 OTHER = "belongs to another experiment"  # or to a learner that has changed since
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from restive.experiments.progress import Watcher
     from restive.experiments.results import Results
 
-__all__ = ["Experiment", "NamedProblem", "Participant", "compare"]
-
 DEFAULT_LEARNERS = ("tied-sampling", "tied-ucrl", "colored-ucrl2", "thompson", "best-arm")
 
 Count = SupportsIndex | float

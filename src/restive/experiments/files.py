@@ -13,8 +13,6 @@ from restive.experiments.participants import participants_from
 from restive.experiments.problems import problems_in_file
 from restive.model.files import read_document
 
-__all__ = ["experiment_from", "experiment_in", "load_experiment"]
-
 FIELDS = ("problems", "learners", "horizons", "runs", "seed", "delta")
 
 

@@ -12,8 +12,6 @@ from typing import BinaryIO
 
 from restive.base.errors import Fault, ProblemError
 
-__all__ = ["alone"]
-
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:

@@ -11,8 +11,6 @@ from restive.model.bandit import Bandit
 from restive.model.files import dump_problem
 from restive.simulation.traced import TraceWorld
 
-__all__ = ["NamedProblem"]
-
 
 @dataclass(frozen=True)
 class NamedProblem:

@@ -20,16 +20,6 @@ from restive.experiments.statistics import (
     resamples,
 )
 
-__all__ = [
-    "Comparison",
-    "Ratio",
-    "compare_pairs",
-    "geometric_ratio",
-    "holm",
-    "sign_flip_test",
-    "sign_flip_tests",
-]
-
 Floats = NDArray[np.float64]
 
 EXACT_RUNS = 16  # up to here all sign patterns are tried

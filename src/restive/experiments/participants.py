@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from restive.learners import Learner
     from restive.model.bandit import Bandit
 
-__all__ = ["Learners", "Participant", "participants_from"]
-
 
 @dataclass(frozen=True)
 class Participant:

@@ -20,8 +20,6 @@ from restive.problems import GALLERY
 from restive.problems.lookup import is_path, problems_called
 from restive.problems.suites import suite
 
-__all__ = ["NamedProblem", "Problems", "problems_from", "problems_in_file"]
-
 SOURCES = ("file", "gallery", "suite", "trace")
 
 Problems = (

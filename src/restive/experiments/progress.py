@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from restive.base.words import duration_text
 from restive.experiments.cells import PLAN, Cell, Job
 
-__all__ = ["Pace", "Teller", "Watcher", "batches"]
-
 BATCH_SECONDS = 0.5  # short cells travel together, so that sending them costs little
 LARGEST_BATCH = 100
 

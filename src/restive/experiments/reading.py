@@ -27,8 +27,6 @@ from restive.model.bandit import Bandit
 from restive.model.schema import bandit_from
 from restive.simulation.scoring import marks
 
-__all__ = ["load_results"]
-
 Found = Mapping[str, Any]  # one cell's result
 
 

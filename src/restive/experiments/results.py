@@ -21,8 +21,6 @@ from restive.model.bandit import Bandit
 if TYPE_CHECKING:
     from restive.experiments.summary import Summary
 
-__all__ = ["Curves", "Failure", "Place", "Results"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Place = tuple[str, str, int]  # problem, learner, horizon
@@ -120,7 +118,7 @@ class Results(Pictured):
 
     def table(self) -> Table:
         """One row for each problem, horizon and learner: mean losses with their intervals."""
-        from restive.experiments.summary import MEASURES
+        from restive.experiments.summary_rows import MEASURES
 
         rows = []
         for entry in self.summary.entries:

@@ -24,8 +24,6 @@ from restive.experiments.tables import write_statistics
 if TYPE_CHECKING:
     from restive.experiments.experiment import Experiment
 
-__all__ = ["run_experiment"]
-
 
 def run_experiment(
     experiment: Experiment,

@@ -15,8 +15,6 @@ from restive.model.files import DIALECT
 from restive.problems import GALLERY
 from restive.problems.suites import suites
 
-__all__ = ["experiment_schema"]
-
 Schema = dict[str, Any]
 TEXT: Schema = {"type": "string"}
 MODULE = "^[^:]+:.+$"  # module:function

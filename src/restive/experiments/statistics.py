@@ -16,21 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "LEVEL",
-    "MIN_RUNS",
-    "Band",
-    "Interval",
-    "blockwise",
-    "json_number",
-    "mean_band",
-    "mean_interval",
-    "median_band",
-    "median_interval",
-    "resamples",
-    "slope",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -25,16 +25,6 @@ from restive.experiments.lock import alone
 if TYPE_CHECKING:
     from restive.experiments.experiment import Experiment
 
-__all__ = [
-    "CellKeys",
-    "Store",
-    "cells_of",
-    "described",
-    "log_lines",
-    "logged_cells",
-    "logged_failures",
-]
-
 CHANGED = "the Python files of restive have changed since, and with them perhaps the results"
 LONGEST_LOG = 1_000_000_000  # bytes; a line has about 200
 OURS = {"experiment.json", "log.jsonl", ".lock", "curves.csv", "summary.json", "cells", "plans"}

@@ -20,24 +20,11 @@ from restive.experiments.statistics import (
     median_interval,
     slope,
 )
-from restive.experiments.summary_rows import MEASURES, Entry, Final, Measure, Versus, exponent
+from restive.experiments.summary_rows import MEASURES, Entry, Final, Measure, Versus
 from restive.learners import LEARNERS
 
 if TYPE_CHECKING:
     from restive.experiments.results import Curves, Results
-
-__all__ = [
-    "MEASURES",
-    "Entry",
-    "Final",
-    "Measure",
-    "Summary",
-    "Versus",
-    "exponent",
-    "summarize",
-    "summary_from",
-    "yardsticks_in",
-]
 
 Floats = NDArray[np.float64]
 LEAST_POINTS = 10  # in time, for a growth exponent

@@ -12,8 +12,6 @@ import numpy as np
 from restive.experiments.paired import Ratio
 from restive.experiments.statistics import Interval, json_number
 
-__all__ = ["MEASURES", "Entry", "Final", "Measure", "Versus", "exponent"]
-
 Measure = Literal["gap_regret", "regret", "weak_regret"]
 MEASURES: tuple[Measure, ...] = ("gap_regret", "regret", "weak_regret")
 

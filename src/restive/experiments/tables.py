@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     from restive.experiments.results import Results
 
-__all__ = ["Statistics", "read_statistics", "write_statistics"]
-
-
 LARGEST = 200_000_000  # bytes of either file; larger ones are computed again
 
 

@@ -22,9 +22,6 @@ from restive.learners import Learner
 from restive.simulation.scoring import marks
 from restive.simulation.traced import TraceWorld, play_trace
 
-__all__ = ["READING", "is_trace", "played_stretch", "stretch_faults", "trace_in_file",
-           "trace_problem"]  # fmt: skip
-
 Floats = NDArray[np.float64]
 
 READING = ("arm", "time", "state", "reward", "piece", "arms", "cut", "labels", "rewards", "tick",

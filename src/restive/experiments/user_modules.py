@@ -15,8 +15,6 @@ from types import ModuleType
 from typing import Any
 from uuid import uuid4
 
-__all__ = ["absolute", "call", "can_make", "find", "load", "name_of", "searched", "source_hash"]
-
 Folders = Sequence[str | Path]
 POSITIONAL = ("bandit", "horizon", "delta", "rng")
 SESSION = uuid4().hex  # stands for sources that cannot be read: no other process has them

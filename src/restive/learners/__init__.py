@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     import numpy as np
 
     from restive.learners.checking import check_learner
-    from restive.learners.contract import Learner, Observation
+    from restive.learners.contract import Learner
     from restive.learners.paper.colored_ucrl2 import ColoredUCRL2
     from restive.learners.paper.inputs import Inputs
     from restive.learners.paper.restless import RestlessLearner
     from restive.model.bandit import Bandit
+    from restive.policies.sight import Observation
 
 __all__ = [
     "DEFAULT",

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.base.errors import ProblemError, RestiveError
-from restive.learners.contract import Learner, Observation
+from restive.learners.contract import Learner
 from restive.learners.storage import pack, unpack
-
-__all__ = ["ContractError", "check_learner"]
+from restive.policies.sight import Observation
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

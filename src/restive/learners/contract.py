@@ -19,8 +19,6 @@ from restive.policies.sight import Observation
 if TYPE_CHECKING:
     from restive.learners.declaration import Declaration
 
-__all__ = ["Learner", "Observation", "Walk", "require_arms"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

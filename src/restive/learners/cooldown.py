@@ -14,8 +14,6 @@ from restive.learners.declaration import declare
 from restive.learners.storage import Snapshot
 from restive.policies.sight import NEVER, Sight
 
-__all__ = ["Cooldown"]
-
 
 @declare(
     "cooldown",

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from restive.learners.contract import Learner
     from restive.model.bandit import Bandit
 
-__all__ = ["DEFAULT", "LEARNERS", "Declaration", "declare"]
-
 L = TypeVar("L", bound="type[Learner]")
 
 DEFAULT = "tied-sampling"  # which plays if nobody is named

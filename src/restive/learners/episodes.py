@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.learners.contract import Learner, Observation
+from restive.learners.contract import Learner
 from restive.learners.paper.inputs import Labels
 from restive.learners.paper.rules import FOREVER, Evidence, Rule
 from restive.learners.records import arrays_of, record_from
 from restive.learners.replanning import Planner, Structure
 from restive.learners.storage import Snapshot, generator_from, generator_state, plain_label
-from restive.policies.sight import NEVER, Sight
-
-__all__ = ["EpisodicLearner"]
+from restive.policies.sight import NEVER, Observation, Sight
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

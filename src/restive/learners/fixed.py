@@ -19,8 +19,6 @@ from restive.policies.greedy import plan_policy
 from restive.policies.policy import Always, InTurn, Policy
 from restive.policies.sight import Observation, Sight
 
-__all__ = ["BestArm", "FollowPolicy", "Optimal", "RoundRobin"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

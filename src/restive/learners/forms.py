@@ -11,8 +11,6 @@ from restive.base.errors import Fault, ProblemError
 if TYPE_CHECKING:
     from restive.learners.declaration import Declaration
 
-__all__ = ["Practice", "practical"]
-
 SUFFIX = "-tuned"
 
 

@@ -15,8 +15,6 @@ from restive.learners.storage import Snapshot
 from restive.model.units import Units, check_range
 from restive.policies.sight import Observation
 
-__all__ = ["InUnits", "in_units"]
-
 KEY = "reward_range"
 
 

@@ -14,8 +14,6 @@ from restive.learners.replanning import Structure, ValuePlanner
 from restive.learners.storage import Snapshot
 from restive.policies.spaced import SpacedIndexPolicy, SpacedTable, SpacedTables
 
-__all__ = ["ChoosingPlanner", "IndexPlanner", "index_table"]
-
 Floats = NDArray[np.float64]
 Index = Callable[[Floats, Floats, Floats], Floats]
 

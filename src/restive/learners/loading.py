@@ -15,8 +15,6 @@ from restive.learners.storage import Snapshot, pack
 if TYPE_CHECKING:
     from restive.learners.contract import Learner
 
-__all__ = ["refusing", "restore_checked"]
-
 REMEDY = "Give a file that this learner's save() wrote, with this version of restive."
 MOST = 2**62  # of any count: sums of two of them do not overflow
 

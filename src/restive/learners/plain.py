@@ -11,8 +11,6 @@ from restive.base.errors import Fault, ProblemError
 from restive.learners.contract import Learner
 from restive.learners.storage import Snapshot
 
-__all__ = ["PlainLearner", "as_learner"]
-
 
 class PlainLearner(Learner):
     """Plays whatever has ``ask()`` and ``tell(arm, state, reward)``; it cannot be saved.

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from restive.learners.storage import Arrays
 
-__all__ = ["arrays_of", "record_from"]
-
 Record = TypeVar("Record")
 
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 
 from restive.base.latex import tex
 
-__all__ = ["REFERENCES", "Reference", "citation", "cited"]
-
 Fields = Mapping[str, str]
 
 

@@ -15,8 +15,6 @@ from restive.mdp.representation import Representation
 from restive.mdp.solver import refine, solve
 from restive.mdp.structured import Parameters, StructuredMDP
 
-__all__ = ["Planner", "Structure", "ValuePlanner"]
-
 Floats = NDArray[np.float64]
 Structure = Representation | StructuredMDP
 

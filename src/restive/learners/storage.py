@@ -27,23 +27,6 @@ from restive.base.words import size_text
 from restive.base.writing import write_bytes
 from restive.model.bandit import Bandit
 
-__all__ = [
-    "Arrays",
-    "Snapshot",
-    "decode_bandit",
-    "decode_label",
-    "encode_argument",
-    "encode_bandit",
-    "encode_label",
-    "generator_from",
-    "generator_state",
-    "pack",
-    "plain_label",
-    "read_snapshot",
-    "unpack",
-    "write_snapshot",
-]
-
 Arrays = dict[str, NDArray[Any]]
 Snapshot = tuple[dict[str, Any], Arrays]
 

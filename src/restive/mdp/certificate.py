@@ -16,8 +16,6 @@ from restive.mdp.structured import Parameters
 from restive.model import chains
 from restive.model.bandit import Bandit
 
-__all__ = ["Certificate", "bandit_parameters", "certificate", "row_errors"]
-
 Floats = NDArray[np.float64]
 
 

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from restive.mdp.iteration import BanditIteration
 
-__all__ = ["Bounds", "Iteration", "Progress", "Stop", "accelerated", "plain_sweeps"]
-
 Floats = NDArray[np.float64]
 Progress = Callable[[int, float], None]  # (sweeps so far, width of the gain bounds)
 Patience = Callable[[int, float], bool]  # the same; whether to go on

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from restive.mdp.representation import Representation
 
-__all__ = ["SPARE", "MemoryLayout", "fill_ghosts", "lay_out", "longest_first", "n_bytes"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

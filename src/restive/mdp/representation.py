@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from restive.mdp.layout import MemoryLayout, lay_out, n_bytes
 from restive.model.bandit import Bandit
 
-__all__ = ["Representation"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -24,8 +24,6 @@ from restive.mdp.spelled import SpelledIteration
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.model.chains import stationary
 
-__all__ = ["Progress", "Solution", "refine", "solve"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

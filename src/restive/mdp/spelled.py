@@ -13,8 +13,6 @@ from restive.mdp.layout import fill_ghosts
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
 
-__all__ = ["DAMPING", "PERIODIC_DAMPING", "SpelledIteration", "pull_values"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

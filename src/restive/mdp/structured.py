@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from restive.base.errors import Fault, ProblemError
 
-__all__ = ["Parameters", "StructuredMDP"]
-
 Floats = NDArray[np.float64]
 
 

@@ -12,8 +12,6 @@ from restive.base.errors import Fault, ProblemError
 from restive.base.words import shown
 from restive.model.bandit import Arm, Bandit
 
-__all__ = ["require_bandit", "require_one_pull", "state_numbers"]
-
 UNSEEN = "-1"  # in a list of names; a state of this name is itself
 
 

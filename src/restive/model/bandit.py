@@ -16,8 +16,6 @@ from restive.model import chains, validation
 from restive.model.units import PLAIN, Units, check_range
 from restive.model.validation import Initial, RewardNoise, frozen
 
-__all__ = ["Arm", "Bandit", "Initial", "RewardNoise"]
-
 BETA_CONCENTRATION = 4.0  # reward ~ Beta(4 r, 4 (1 - r)): mean r, spread out but inside [0, 1]
 
 

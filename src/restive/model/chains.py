@@ -14,20 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from restive.model.double_double import DoubleDouble, lifted
 
-__all__ = [
-    "communicating_classes",
-    "cyclic_classes",
-    "diameter",
-    "distance_to_limit",
-    "hitting_times",
-    "is_reversible",
-    "limit_rows",
-    "mixing_time",
-    "power",
-    "powers",
-    "stationary",
-]
-
 Matrix = NDArray[np.float64]
 
 SQUARED_UP_TO = 200  # states; above, importing a search takes less time than squaring

@@ -7,8 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DoubleDouble", "lifted"]
-
 Matrix = NDArray[np.float64]
 
 EXACT_POWER_MAX_STATES = 64  # above this, double-double products cost more than they are worth

@@ -17,9 +17,6 @@ from restive.model.bandit import Arm, Bandit
 from restive.model.problem_file import ProblemFile
 from restive.model.schema import RepeatedKeys, bandit_from, shared_names
 
-__all__ = ["DIALECT", "dump_problem", "load_problem", "parse_problem", "problem_schema",
-           "read_document"]  # fmt: skip
-
 Format = Literal["toml", "json"]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -8,8 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from restive.model.validation import RewardNoise
 
-__all__ = ["EXAMPLE", "ArmFile", "ProblemFile"]
-
 EXAMPLE: dict[str, Any] = {
     "name": "Two radio channels",
     "arms": [

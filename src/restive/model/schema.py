@@ -26,8 +26,6 @@ from restive.model.structure import (
 from restive.model.units import check_range
 from restive.model.validation import MOST_FAULTS, check_pulls, rescaling
 
-__all__ = ["RepeatedKeys", "bandit_from", "shared_names"]
-
 MAX_DEPTH = 20  # a problem has six levels; anything far deeper is a mistake or an attack
 
 

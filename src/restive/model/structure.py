@@ -14,8 +14,6 @@ from restive.base.words import guess, shown
 from restive.model.problem_file import EXAMPLE, ArmFile, ProblemFile
 from restive.model.validation import MOST_FAULTS
 
-__all__ = ["Steps", "path_of", "require_sane_size", "structural_errors", "translated"]
-
 Steps = tuple[int | str, ...]  # the way to a place in an arm: ("transitions", 0, 1)
 
 MOST_TRANSITIONS = 4_000_000  # probabilities in a file, or that would be if its rows were whole

@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from restive.base.errors import Fault
 from restive.base.words import shown
 
-__all__ = ["PLAIN", "Units", "check_range"]
-
 Floats = NDArray[np.float64]
 
 

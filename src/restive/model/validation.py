@@ -13,21 +13,6 @@ from restive.base.errors import Fault
 from restive.model import chains
 from restive.model.units import PLAIN, Units
 
-__all__ = [
-    "Initial",
-    "RewardNoise",
-    "check_initial",
-    "check_irreducible",
-    "check_noise",
-    "check_pulls",
-    "check_rewards",
-    "check_states",
-    "check_transitions",
-    "frozen",
-    "normalised",
-    "rescaling",
-]
-
 RewardNoise = Literal["none", "bernoulli", "beta"]
 Initial = str | int | Sequence[float] | NDArray[np.float64]
 

@@ -29,16 +29,6 @@ from restive.planning import plan
 from restive.simulation import BanditWorld, StructuredWorld, play
 from restive.theory import episodes_bound
 
-__all__ = [
-    "Audited",
-    "AuditedMDP",
-    "AuditedPublished",
-    "audit_bandit",
-    "audit_mdp",
-    "largest_share",
-    "true_rows",
-]
-
 Floats = NDArray[np.float64]
 SLACK = 1e-12
 

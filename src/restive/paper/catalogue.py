@@ -23,8 +23,6 @@ from restive.paper.claims import (
     ucrl2,
 )
 
-__all__ = ["CLAIMS", "chosen"]
-
 
 def _named(claims: Sequence[Claim], *names: str) -> tuple[Claim, ...]:
     return tuple(claim for claim in claims if claim.name in names)

@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from restive.paper.estimates import Curve
 
-__all__ = ["Chart", "Series", "curves_chart", "intervals_chart", "points_chart", "ratios_chart"]
-
 Floats = NDArray[np.float64]
 Kind = Literal["line", "guide", "dots", "band", "steps", "range"]
 Points = tuple[str, ArrayLike, ArrayLike]

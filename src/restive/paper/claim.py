@@ -8,8 +8,6 @@ from typing import Any, Literal
 
 from restive.paper.chart import Chart
 
-__all__ = ["Claim", "Finding", "Judgement", "Measurement", "Scale", "Verdict", "judged"]
-
 Verdict = Literal["holds", "fails", "not decided"]
 
 

@@ -5,23 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = [
-    "ALPHA",
-    "APPENDIX",
-    "CHANGING",
-    "DELTA",
-    "DIAMETER",
-    "EXAMPLES",
-    "GROWTH",
-    "INDEX",
-    "LOGARITHM",
-    "LOWER",
-    "MIXING",
-    "ORDER",
-    "PRIMES",
-    "SETS",
-]
-
 ALPHA = 1e-4  # chance that a true claim fails, per claim
 DELTA = 0.05  # delta of every learner
 

@@ -11,8 +11,6 @@ from scipy.stats import t as student
 
 from restive.paper.criteria import ALPHA, DELTA
 
-__all__ = ["Curve", "at_end", "growth_exponent", "interval", "log_slope", "most_failures"]
-
 Floats = NDArray[np.float64]
 Curve = tuple[Floats, Floats]  # times and gap regret
 

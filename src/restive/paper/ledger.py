@@ -12,8 +12,6 @@ from restive.model.bandit import Arm, Bandit
 from restive.paper.criteria import DELTA
 from restive.paper.plans import Note
 
-__all__ = ["CLOSE", "Key", "Ledger"]
-
 Key = tuple[int, int, int]  # arm, state last seen, stored age
 CLOSE = 1e-9
 SETTLED = 1 << 12  # turns of a small chain after which it is where it tends to

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from restive.mdp.structured import Parameters
 from restive.paper.printed import favoured
 
-__all__ = ["Note", "note_of", "plan_width", "worth"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from restive.mdp.structured import Parameters, StructuredMDP
 
-__all__ = ["favoured", "optimistic_sweep", "published_radii"]
-
 Floats = NDArray[np.float64]
 
 

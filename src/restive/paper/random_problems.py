@@ -10,8 +10,6 @@ from restive.model.bandit import Arm, Bandit
 from restive.problems import random_problem
 from restive.simulation import StructuredWorld
 
-__all__ = ["color_parameters", "random_chain", "reversible_chain", "small_bandit", "small_mdp"]
-
 Floats = NDArray[np.float64]
 
 

@@ -20,8 +20,6 @@ from restive.paper.ledger import CLOSE, Key, Ledger
 from restive.paper.plans import Note, note_of, worth
 from restive.simulation import BanditWorld
 
-__all__ = ["Exploration", "Recount", "exploration", "recount"]
-
 
 @dataclass(frozen=True)
 class Recount:

@@ -19,17 +19,6 @@ from restive.paper.telling_problems import COIN, PAIRED, paired_channel, paying_
 from restive.planning import plan
 from restive.problems import example1, lower_bound
 
-__all__ = [
-    "SETTINGS",
-    "STAYING",
-    "Setting",
-    "gap_curve",
-    "hard_regrets",
-    "informed_regrets",
-    "setting_curve",
-    "staying_regrets",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 STAYING = 0.1  # chances that an arm of the aperiodic family stays, over all T steps

@@ -12,8 +12,6 @@ from restive.base.errors import Fault, ProblemError
 from restive.paper.catalogue import CLAIMS
 from restive.paper.claim import Judgement
 
-__all__ = ["check_folder", "facts", "intro", "markdown", "summary", "verdict_words"]
-
 PAPER = (
     "R. Ortner, D. Ryabko, P. Auer, R. Munos: Regret Bounds for Restless Markov Bandits (ALT 2012)"
 )

@@ -10,8 +10,6 @@ from typing import Any
 from restive.base.backends import Workplace, in_order
 from restive.paper.claim import Claim, Judgement, Measurement, Scale
 
-__all__ = ["Progress", "run_claims"]
-
 
 @dataclass(frozen=True)
 class Progress:

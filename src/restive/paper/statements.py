@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["STATEMENTS", "Statement"]
-
 
 class Statement(NamedTuple):
     """A statement, its place, the claims about it, and what is not covered and why."""

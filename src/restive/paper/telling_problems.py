@@ -17,8 +17,6 @@ from restive.planning.evaluation import evaluate
 from restive.problems import example3
 from restive.simulation import StructuredWorld
 
-__all__ = ["COIN", "PAIRED", "ladder", "myopic_loss", "paired_channel", "paying_coin"]
-
 
 def paying_coin(epsilon: float = 0.2, pays: float = 0.6) -> Bandit:
     """Example 3 with a coin that pays more than the channel does on average.

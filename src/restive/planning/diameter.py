@@ -19,8 +19,6 @@ from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.model.bandit import Bandit
 
-__all__ = ["MAX_STATES", "Diameter", "bandit_diameter", "diameter"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Info = tuple[tuple[int, int], ...]  # (last state, stored age) of every arm

@@ -16,8 +16,6 @@ from restive.planning.size import caps_for_error, check_tolerance
 from restive.policies.policy import Always, Function, FunctionPolicy, InTurn, Policy
 from restive.policies.tables import IndexPolicy, reward_tables
 
-__all__ = ["AnyPolicy", "Value", "evaluate"]
-
 AnyPolicy = str | int | Plan | Policy | Function
 
 STAY = 1e-12  # myopic ties go to the arm pulled last

@@ -33,8 +33,6 @@ from restive.planning.size import (
     too_large,
 )
 
-__all__ = ["plan"]
-
 Floats = NDArray[np.float64]
 Caps = int | Sequence[int] | None
 Progress = Callable[[str, int, float], None]  # (what is done, sweeps, width of the interval)

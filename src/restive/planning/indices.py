@@ -9,8 +9,6 @@ from restive.mdp.certificate import bandit_parameters
 from restive.mdp.representation import Representation
 from restive.model.bandit import Arm, Bandit
 
-__all__ = ["is_indexable", "rest_advantage", "whittle_indices"]
-
 Floats = NDArray[np.float64]
 
 TIES = 1e-7  # differences of values below this do not tell resting from pulling

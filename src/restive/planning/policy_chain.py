@@ -15,11 +15,6 @@ from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
 from restive.model.bandit import Bandit
 
-__all__ = [
-    "BYTES_PER_STATE", "PolicyChain", "Rule", "SparseChain", "Value", "absorption", "chain_of",
-    "value_of",
-]  # fmt: skip
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Rule = Callable[[Ints, Ints, Ints], Ints]  # (last states, stored ages, arm pulled last) -> arms

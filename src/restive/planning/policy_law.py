@@ -17,8 +17,6 @@ from restive.planning.policy_chain import (
     chain_of,
 )
 
-__all__ = ["PolicyLaw", "law_of"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

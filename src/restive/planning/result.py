@@ -21,8 +21,6 @@ from restive.model.bandit import Bandit
 if TYPE_CHECKING:
     from restive.policies.greedy import GreedyPolicy
 
-__all__ = ["Plan"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

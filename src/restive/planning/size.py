@@ -15,11 +15,6 @@ from restive.mdp.representation import Representation
 from restive.model.arguments import require_one_pull
 from restive.model.bandit import Bandit
 
-__all__ = [
-    "FIRST_ERROR", "Forecast", "caps_for_error", "check_tolerance", "fitting_words", "forecast",
-    "is_small", "largest_fitting", "peak", "refuse_if_hopeless", "states_text", "too_large",
-]  # fmt: skip
-
 FIRST_ERROR = 0.1  # L1 error of the rows beyond the cap on the coarsest level
 SECONDS_PER_PAIR_AND_SWEEP = 0.8e-9  # this and what follows: orders of magnitude, for forecasts
 FINE_SWEEPS = 200  # of the finer levels together; they start from the coarse one

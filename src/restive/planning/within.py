@@ -15,8 +15,6 @@ from restive.planning.exact import plan
 from restive.planning.result import Plan
 from restive.planning.size import Forecast, forecast
 
-__all__ = ["TOLERANCES", "Refusal", "plan_within"]
-
 TOLERANCES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from restive.learners.paper.rules import Counts
     from restive.planning.result import Plan
 
-__all__ = ["GreedyPolicy", "laws_of", "moves_of", "plan_policy"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -14,8 +14,6 @@ from restive.policies.sight import NEVER, Sight
 if TYPE_CHECKING:
     from restive.learners.paper.rules import Counts
 
-__all__ = ["PairPolicy"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from restive.base.errors import Fault, ProblemError
 from restive.policies.sight import NEVER, Sight
 
-__all__ = ["Always", "Function", "FunctionPolicy", "InTurn", "Policy", "most_preferred"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Function = Callable[[tuple[int, ...], tuple[int, ...]], int | Sequence[int]]

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NEVER", "Observation", "Sight"]
-
 Ints = NDArray[np.int64]
 
 NEVER = -1

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from restive.policies.policy import Policy
 from restive.policies.sight import Sight
 
-__all__ = ["SpacedIndexPolicy", "SpacedTable", "SpacedTables"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -17,8 +17,6 @@ from restive.model.bandit import Bandit
 from restive.policies.policy import Policy
 from restive.policies.sight import NEVER, Sight
 
-__all__ = ["IndexPolicy", "myopic_policy", "reward_tables", "whittle_policy"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -17,7 +17,8 @@ from restive.problems.rows import cycle, dirichlet_rows, lazy, sparse_row
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-    from restive.model.bandit import Arm, Bandit, RewardNoise
+    from restive.model.bandit import Arm, Bandit
+    from restive.model.validation import RewardNoise
 
 __all__ = [
     "GALLERY",

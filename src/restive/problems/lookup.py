@@ -13,8 +13,6 @@ from restive.problems.suites import describe, folder_name, suite, suites
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
 
-__all__ = ["find_problem", "is_path", "problems_called"]
-
 
 def is_path(word: str, folder: Path | None = None) -> bool:
     """Whether the word looks like the path of a problem file, or is one."""

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-__all__ = ["cycle", "dirichlet_rows", "lazy", "sparse_row"]
-
 FLOOR = 1e-6  # weight of the uniform law in a random row
 
 

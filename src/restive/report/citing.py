@@ -12,8 +12,6 @@ from restive.learners import LEARNERS
 from restive.learners.references import cited
 from restive.problems.suites import Suite, describe, suites
 
-__all__ = ["bibtex"]
-
 TOOL = "restive"
 TITLE = "restive: restless Markov bandits, planned exactly and learned"
 DEVELOPERS = "{The restive developers}"

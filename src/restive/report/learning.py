@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from restive.simulation import Run
 
-__all__ = ["learning_figure", "luck"]
-
 Floats = NDArray[np.float64]
 Curves = dict[str, Floats]
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from restive.data.replay_result import Replay
 
-__all__ = ["replay_figure"]
-
 STYLES = {"hindsight": "--", "fitted": "-", "learner": "-", "rule": ":"}
 MOST_POINTS = 2000
 NOTE = "Sums of rewards along the part that is judged, less those of the best single arm in it."

@@ -11,8 +11,6 @@ from restive.base.errors import Fault, ProblemError
 from restive.model.bandit import Arm, Bandit
 from restive.simulation.worlds import ArmPath, BanditWorld, Seed
 
-__all__ = ["ChangingWorld", "drifting"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Stage = tuple[int, Bandit]  # the steps before it, and what the arms are from there on

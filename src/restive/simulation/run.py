@@ -28,8 +28,6 @@ from restive.simulation.scoring import GapSum, RewardSum, marks
 from restive.simulation.structured import StructuredWorld
 from restive.simulation.worlds import BLOCK, BanditWorld, RecordedWorld, recorded_seed
 
-__all__ = ["Run", "World", "play"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 World = BanditWorld | RecordedWorld | StructuredWorld

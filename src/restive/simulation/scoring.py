@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from restive.planning import Plan
 from restive.policies.greedy import plan_policy
 
-__all__ = ["GapSum", "RewardSum", "marks"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

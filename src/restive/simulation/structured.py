@@ -12,8 +12,6 @@ from restive.base.errors import Fault, ProblemError
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.simulation.worlds import Seed, heights_of, recorded_seed, seed_sequence
 
-__all__ = ["StructuredWalk", "StructuredWorld"]
-
 Floats = NDArray[np.float64]
 
 

@@ -14,8 +14,6 @@ from restive.learners.fixed import FollowPolicy
 from restive.policies.policy import Policy
 from restive.policies.sight import Observation
 
-__all__ = ["Replayed", "TraceWalk", "TraceWorld", "play_trace"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]

@@ -14,8 +14,6 @@ from restive.model.arguments import require_bandit
 from restive.model.bandit import BETA_CONCENTRATION, Arm, Bandit
 from restive.policies.sight import Observation
 
-__all__ = ["BanditWorld", "PathWalk", "RecordedWorld", "Seed"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Block = tuple[Ints, Floats]  # states and rewards, both (K, steps)

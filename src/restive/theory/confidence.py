@@ -13,20 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from restive.base.checks import require, require_delta, require_horizon
 
-__all__ = [
-    "color_caps",
-    "episodes_bound",
-    "exploration_cost",
-    "mixing_time_bound",
-    "n_colors",
-    "reversible_mixing_bound",
-    "reward_radius",
-    "reward_visits",
-    "transition_radius",
-    "transition_visits",
-    "two_step_mixing_bound",
-]
-
 
 def mixing_time_bound(epsilon: float, mixing_time: int) -> int:
     """Tmix(eps) <= ceil(log2(1/eps)) Tmix, eq. (1), where Tmix = Tmix(1/4).

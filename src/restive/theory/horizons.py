@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from restive.base.checks import require, require_delta, require_horizon
 
-__all__ = ["DoublingRound", "doubling_bound", "doubling_rounds", "first_meaningful_horizon"]
-
 
 class DoublingRound(NamedTuple):
     """One round of the doubling trick: the horizon and delta it is run with, and its steps."""

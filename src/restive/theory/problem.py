@@ -27,8 +27,6 @@ from restive.theory.regret import (
     theorem_4_arguments,
 )
 
-__all__ = ["BanditBounds", "problem_bounds"]
-
 
 @dataclass(frozen=True)
 class BanditBounds:

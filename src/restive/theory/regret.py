@@ -13,23 +13,6 @@ from dataclasses import dataclass
 from restive.base.checks import require, require_delta, require_horizon
 from restive.theory.confidence import color_caps, episodes_bound, n_colors
 
-__all__ = [
-    "RegretTerms",
-    "Theorem4Arguments",
-    "bandit_regret_bound",
-    "diameter_bound",
-    "logarithmic_bound",
-    "lower_bound",
-    "regret_bound",
-    "regret_terms",
-    "theorem_2",
-    "theorem_2_unknown_mixing",
-    "theorem_4_arguments",
-    "ucrl2_bound",
-    "ucrl2_original_bound",
-]
-
-
 Theorem4Arguments = tuple[float, int, int, float, float, float]
 
 

@@ -22,8 +22,6 @@ from restive.mdp.structured import Parameters, StructuredMDP
 from restive.policies.pairs import PairPolicy
 from restive.policies.sight import Observation, Sight
 
-__all__ = ["ColoredUCRL2", "StructuredLearner"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

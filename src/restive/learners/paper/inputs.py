@@ -17,8 +17,6 @@ from restive.learners.storage import decode_label, encode_label, plain_label
 from restive.model.bandit import Bandit
 from restive.theory.confidence import color_caps
 
-__all__ = ["DEPARTURES", "MIXING_TIMES", "PLANNING", "Inputs", "Labels", "Round", "unknown_options"]
-
 # where the algorithms as run differ from the page, for the declarations
 PLANNING = (
     "value iteration stops at accuracy 1/sqrt(t_k), as in UCRL2, and after 100,000 sweeps at the "

@@ -19,17 +19,6 @@ from restive.mdp.representation import Representation
 from restive.model.bandit import Bandit
 from restive.policies.greedy import GreedyPolicy
 
-__all__ = [
-    "ARMS",
-    "PAPER",
-    "TOLD",
-    "KeepingLearner",
-    "RestlessLearner",
-    "RuleMaker",
-    "UnknownLearner",
-]
-
-
 RuleMaker = Callable[[float, float], Rule]  # (delta, epsilon) of a round -> rule
 
 PAPER = "ortner2012"

@@ -15,8 +15,6 @@ from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.theory.confidence import reward_radius, transition_radius
 
-__all__ = ["Counts", "Evidence", "Optimism", "Rule", "carry_over", "n_outcomes", "pack_rows"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

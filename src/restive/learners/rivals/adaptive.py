@@ -16,8 +16,6 @@ from restive.learners.rivals.chain_draws import SizedLearner, planner_for
 from restive.learners.tied.belief import Belief, PosteriorDraw, TiedSettings
 from restive.learners.tied.gaps import Gaps
 
-__all__ = ["AdaptiveLearning", "Estimates", "estimated_rows"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -25,8 +25,6 @@ from restive.learners.tied.posterior import ChainPosterior
 from restive.model.validation import check_pulls
 from restive.policies.greedy import GreedyPolicy
 
-__all__ = ["PRIOR", "ChainDraw", "SizedLearner", "planner_for"]
-
 Floats = NDArray[np.float64]
 
 PRIOR = Parameter("prior", "float", ..., "Dirichlet and Beta weight of each outcome", 0, above=True)

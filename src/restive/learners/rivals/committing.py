@@ -26,8 +26,6 @@ from restive.policies.greedy import plan_policy
 from restive.policies.policy import Policy
 from restive.policies.sight import NEVER, Observation, Sight
 
-__all__ = ["SHARE", "Committing", "ExploreThenPlan", "best_policy", "estimated_arm"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

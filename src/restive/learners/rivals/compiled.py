@@ -20,8 +20,6 @@ from restive.learners.storage import (
     plain_label,
 )
 
-__all__ = ["CompiledLearner", "DrawingLearner", "MarkedLearner", "Steps", "zeros"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -8,8 +8,6 @@ from restive.learners.rivals.committing import SHARE, ExploreThenPlan
 from restive.policies.policy import Policy
 from restive.policies.tables import whittle_policy
 
-__all__ = ["ExploreThenWhittle"]
-
 LONGEST = 500  # ages told apart
 
 

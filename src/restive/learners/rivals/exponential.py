@@ -14,8 +14,6 @@ from restive.learners.declaration import declare
 from restive.learners.forms import Practice
 from restive.learners.rivals.compiled import DrawingLearner, Steps
 
-__all__ = ["Exp3", "Exp3S"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Seed = int | np.random.Generator

@@ -11,8 +11,6 @@ from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.rivals.compiled import CompiledLearner, DrawingLearner, Steps, zeros
 
-__all__ = ["KLUCB", "UCB1", "Thompson", "UCB1Tuned"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

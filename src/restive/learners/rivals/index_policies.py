@@ -8,8 +8,6 @@ from restive.learners.fixed import FollowPolicy
 from restive.model.bandit import Bandit
 from restive.policies.tables import myopic_policy, whittle_policy
 
-__all__ = ["Myopic", "Whittle"]
-
 
 @declare(
     "myopic",

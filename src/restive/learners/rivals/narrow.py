@@ -16,8 +16,6 @@ from restive.learners.paper.restless import ARMS, PAPER, TOLD, RestlessLearner
 from restive.learners.paper.rules import Evidence, Optimism
 from restive.model.bandit import Bandit
 
-__all__ = ["NARROW", "TUNED", "WIDTH", "NarrowOptimism", "NarrowUCRL2"]
-
 Floats = NDArray[np.float64]
 
 TUNED = 0.1

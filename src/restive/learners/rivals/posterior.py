@@ -12,8 +12,6 @@ from restive.learners.paper.rules import Counts, Evidence, Rule
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
 
-__all__ = ["ColorTSDE", "PosteriorSampling"]
-
 Floats = NDArray[np.float64]
 
 PRIOR = 1.0  # Dirichlet and Beta weight of each outcome: uniform laws

@@ -11,8 +11,6 @@ from restive.learners.rivals.compiled import MarkedLearner, Steps, zeros
 from restive.learners.rivals.spectra import TIE, largest_mass, largest_reward, multiplicative_gap
 from restive.model.bandit import Bandit
 
-__all__ = ["RegenerativeCycles", "cycle_constant"]
-
 
 @declare(
     "rca",

@@ -17,8 +17,6 @@ from restive.learners.rivals.committing import Committing, best_policy
 from restive.model.bandit import Arm, Bandit
 from restive.policies.policy import Policy
 
-__all__ = ["RestlessUCB", "optimistic_rows"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

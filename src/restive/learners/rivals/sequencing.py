@@ -16,8 +16,6 @@ from restive.learners.rivals.compiled import CompiledLearner, MarkedLearner, Ste
 from restive.learners.rivals.spectra import additive_gap, gain_gap, largest_mass, largest_reward
 from restive.model.bandit import Bandit
 
-__all__ = ["AdaptiveSequencing", "DeterministicSequencing", "EpochUCB"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Knowledge = Literal["bounds", "none"]

@@ -12,8 +12,6 @@ from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.rivals.compiled import CompiledLearner, Steps, zeros
 
-__all__ = ["SlidingWindowUCB"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

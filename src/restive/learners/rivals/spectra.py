@@ -7,14 +7,6 @@ from numpy.typing import NDArray
 
 from restive.model.bandit import Arm, Bandit
 
-__all__ = [
-    "additive_gap",
-    "gain_gap",
-    "largest_mass",
-    "largest_reward",
-    "multiplicative_gap",
-]
-
 TIE = 1e-9  # gains and gaps closer than this are rounding
 
 

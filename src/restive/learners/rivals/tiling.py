@@ -21,8 +21,6 @@ from restive.model.bandit import Arm, Bandit
 from restive.policies.policy import Policy
 from restive.policies.tables import IndexPolicy, reward_tables
 
-__all__ = ["Tiling", "best_waits"]
-
 Floats = NDArray[np.float64]
 
 LONGEST_WAIT = 64

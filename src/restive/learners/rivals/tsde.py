@@ -15,8 +15,6 @@ from restive.learners.index_planning import Index, IndexPlanner
 from restive.learners.rivals.chain_draws import PRIOR, ChainDraw, SizedLearner, planner_for
 from restive.model.chains import stationary
 
-__all__ = ["TSDE", "PolicySampling"]
-
 Floats = NDArray[np.float64]
 Mapped = Literal["myopic", "best-arm"]
 

@@ -27,8 +27,6 @@ from restive.model.bandit import Bandit
 from restive.policies.pairs import PairPolicy
 from restive.policies.sight import NEVER, Sight
 
-__all__ = ["UCRL2", "pair_structure"]
-
 Ints = NDArray[np.int64]
 
 

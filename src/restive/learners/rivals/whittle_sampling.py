@@ -12,8 +12,6 @@ from restive.learners.forms import Practice
 from restive.learners.index_planning import IndexPlanner
 from restive.learners.rivals.chain_draws import PRIOR, ChainDraw, SizedLearner
 
-__all__ = ["WhittleSampling"]
-
 Floats = NDArray[np.float64]
 
 

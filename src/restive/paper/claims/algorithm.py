@@ -19,8 +19,6 @@ from restive.paper.recount import exploration, recount
 from restive.paper.telling_problems import paired_channel
 from restive.problems import lower_bound
 
-__all__ = ["CLAIMS", "KINDS"]
-
 
 class Kind(NamedTuple):
     """Problems, what Algorithm 2 is not told of them, and its name for readers."""

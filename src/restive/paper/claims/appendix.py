@@ -13,8 +13,6 @@ from restive.paper import criteria
 from restive.paper.chart import Chart, points_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 
-__all__ = ["CLAIMS"]
-
 
 def _grid(scale: Scale) -> Sequence[float]:
     return [float(t) for t in np.geomspace(10, 1e16, scale.size(61, 31)).round()]

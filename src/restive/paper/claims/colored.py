@@ -19,8 +19,6 @@ from restive.paper.random_problems import color_parameters, small_mdp
 from restive.planning.diameter import diameter
 from restive.simulation import StructuredWorld, play
 
-__all__ = ["CLAIMS", "pairs_of"]
-
 
 def pairs_of(world: StructuredWorld) -> tuple[StructuredMDP, Parameters]:
     """The same MDP with a color for each pair, and its true parameters."""

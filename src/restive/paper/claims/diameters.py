@@ -17,8 +17,6 @@ from restive.paper.random_problems import random_chain
 from restive.planning.diameter import bandit_diameter
 from restive.problems import example1, example3
 
-__all__ = ["CLAIMS"]
-
 EPSILONS = (0.25, 0.1, 0.03)
 MOST_STATES = 400  # of an aggregated MDP; larger ones are left out
 

@@ -19,8 +19,6 @@ from restive.policies.greedy import plan_policy
 from restive.problems import build, example1, example2, example3, example4
 from restive.simulation import BanditWorld, play
 
-__all__ = ["CLAIMS"]
-
 AGES = 60  # ages of the other arm at which policies are compared
 TIES = 1e-4  # a pull this close to the best one is as good; plans are made to 1e-6
 

@@ -21,8 +21,6 @@ from restive.paper.regret_runs import (
 from restive.planning import plan
 from restive.problems import lower_bound
 
-__all__ = ["CLAIMS"]
-
 FAMILY = ((2, 2), (2, 4), (2, 8), (3, 2))  # (K, m)
 PLAYERS = ("told everything but the good arms", "colored-ucrl2", "tied-sampling")
 

@@ -26,8 +26,6 @@ from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 from restive.planning.evaluation import evaluate
 from restive.problems import example4
 
-__all__ = ["CLAIMS", "all_orders", "gains"]
-
 Floats = NDArray[np.float64]
 CYCLE = 15  # steps after which everything starts again
 TOSS, LUCKY, UNLUCKY = 3, 5, 6  # what is known of R; 4: after the toss, unseen

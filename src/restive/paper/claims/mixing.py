@@ -16,8 +16,6 @@ from restive.paper.chart import ratios_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 from restive.paper.random_problems import arm_of, random_chain
 
-__all__ = ["CLAIMS", "far_apart", "mixing_time_by_definition"]
-
 Floats = NDArray[np.float64]
 BLOCK = 50  # chains in a cell
 SMALLEST_SQUARED = 1e-3  # below, 2 eps^2 comes near the rounding of the powers

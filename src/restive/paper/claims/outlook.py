@@ -23,8 +23,6 @@ from restive.policies.greedy import GreedyPolicy, plan_policy
 from restive.problems import example2
 from restive.simulation import BanditWorld
 
-__all__ = ["CLAIMS", "chain_of_order_2", "promise", "rare_state"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

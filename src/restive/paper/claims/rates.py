@@ -17,8 +17,6 @@ from restive.paper.estimates import Curve, at_end, interval, log_slope
 from restive.paper.regret_runs import SETTINGS, setting_curve
 from restive.paper.telling_problems import myopic_loss
 
-__all__ = ["EXTENSIONS", "LEARNS", "THEOREM_2", "growth_verdict"]
-
 RunCell = tuple[str, int, int]  # setting, horizon, seed
 
 

@@ -17,8 +17,6 @@ from restive.paper.claims.mixing import far_apart, mixing_time_by_definition
 from restive.paper.random_problems import arm_of, random_chain, reversible_chain
 from restive.problems import random_problem
 
-__all__ = ["CLAIMS", "cover_time", "log_lcm"]
-
 Floats = NDArray[np.float64]
 BLOCK = 50
 

@@ -27,8 +27,6 @@ from restive.planning import plan
 from restive.planning.diameter import bandit_diameter, diameter
 from restive.simulation import BanditWorld, play
 
-__all__ = ["CLAIMS", "Episode", "run_sum", "visit_sum"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -23,8 +23,6 @@ from restive.paper.estimates import interval
 from restive.paper.random_problems import small_mdp
 from restive.simulation import StructuredWorld
 
-__all__ = ["CLAIMS", "PlainUCRL2"]
-
 Floats = NDArray[np.float64]
 PROBLEMS = 4  # on which logarithmic growth is measured
 CLOSE = 1e-6  # actions whose optimistic values are this close are equally good

@@ -13,8 +13,6 @@ from restive.model.files import dump_problem
 from restive.planning import plan
 from restive.problems.suites import MANIFEST, Listed
 
-__all__ = ["freeze"]
-
 TOLERANCE = 1e-6
 MANY_ARMS, COARSE_TOLERANCE = 4, 1e-5  # from so many arms on, so that checking stays quick
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from restive.experiments.results import Place, Results
     from restive.experiments.statistics import Band
 
-__all__ = ["page_curves", "points_allowed", "traces_allowed"]
-
 Ints = NDArray[np.int64]
 
 MOST, LEAST = 120, 6  # points of a curve on the page

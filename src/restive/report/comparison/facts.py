@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from restive.experiments.summary import exponent
+from restive.experiments.summary_rows import exponent
 from restive.report.comparison.lead import Ranking, standing
 from restive.report.comparison.words import CLEAR, amount, chance, span
 from restive.report.drawing import palette
@@ -16,10 +16,9 @@ from restive.report.drawing import palette
 if TYPE_CHECKING:
     from restive.experiments import Results
     from restive.experiments.statistics import Interval
-    from restive.experiments.summary import Entry, Measure, Summary
+    from restive.experiments.summary import Summary
+    from restive.experiments.summary_rows import Entry, Measure
     from restive.model.bandit import Arm, Bandit
-
-__all__ = ["arms", "learner_styles", "overview", "provenance", "pulls", "ranking", "times"]
 
 TableCell = dict[str, Any]
 SHOWN_ARMS = 12  # in the table of pulls

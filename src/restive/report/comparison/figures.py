@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from restive.experiments import Results
 
-__all__ = ["regret_figure", "regret_picture"]
-
 LABELS = {"gap": "gap regret", "plain": "regret", "weak": "weak regret"}
 LONGEST = {"direct": 28, "legend": 40}  # letters of a name
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from restive.experiments import Results
     from restive.experiments.summary import Summary
 
-__all__ = ["experiment_markdown"]
-
 
 def experiment_markdown(
     results: Results, summary: Summary, figures: Mapping[tuple[str, int], str]

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from restive.experiments.summary import Summary
     from restive.model.bandit import Bandit
 
-__all__ = ["experiment_page"]
-
 TOLERANCES = (1e-5, 1e-3)  # of plans that are only drawn
 PATIENCE = 5.0  # seconds that planning for one picture may take, as forecast
 MAX_SITUATIONS = 6

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from restive.experiments.bands import Bands
     from restive.experiments.summary import Summary
 
-__all__ = ["FORMATS", "available", "write_report"]
-
 # what each kind of file needs beyond restive itself, and the extra that brings it
 FORMATS: dict[str, tuple[str, str]] = {
     "html": ("", ""),

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from restive.experiments import Results
     from restive.experiments.summary import Summary
 
-__all__ = ["check_table_path", "latex_table", "regret_table"]
-
 
 def regret_table(results: Results, path: str | PathLike[str], horizon: int | None = None) -> None:
     """Write the mean final regrets with their intervals as a LaTeX table (.tex, with booktabs).

@@ -11,27 +11,6 @@ if TYPE_CHECKING:
     from restive.experiments.statistics import Interval
     from restive.experiments.summary import Summary
 
-__all__ = [
-    "CLEAR",
-    "MEASURE_NAMES",
-    "REGRET_NAMES",
-    "REWARD_NAME",
-    "amount",
-    "chance",
-    "count",
-    "file_word",
-    "intro",
-    "longest",
-    "missing",
-    "ranked_by",
-    "run_count",
-    "span",
-    "steps",
-    "title",
-    "unplanned",
-    "within",
-]
-
 REGRET_NAMES = {
     "gap": "Gap regret: lost against the best policy, without luck",
     "plain": "Plain regret: lost against the best policy, luck included",

@@ -16,8 +16,6 @@ from restive.planning.evaluation import evaluate
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
 
-__all__ = ["Earnings", "earnings_of"]
-
 PATIENCE = 10.0  # seconds for an exact plan as forecast, and for a bounded one
 TOLERANCES = (1e-5, 1e-4, 1e-3)
 MOST_EVALUATED = 3  # arms up to which taking turns and the like are worked out

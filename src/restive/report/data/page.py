@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from restive.data.fitting import ArmFit, Fit
     from restive.data.verdicts import ArmVerdict, Finding, Verdicts
 
-__all__ = ["fit_page", "write_fit_page"]
-
 MOST_MOVES = 36  # rows of an arm's table of probabilities
 MOST_STATES = 60
 HEADS = {"memory": "Memory", "change": "Change", "period": "Period", "dependence": "Other arms"}

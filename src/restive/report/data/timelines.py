@@ -14,8 +14,6 @@ from restive.report.drawing.palette import LIGHT
 if TYPE_CHECKING:
     from restive.data.traces import ArmTrace
 
-__all__ = ["Lane", "draw_lane", "lane_of"]
-
 Floats = NDArray[np.float64]
 
 BINS = 240  # stretches of time, at most

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["axis_number", "dashes", "labels_apart", "log_scale", "name_curves", "thin_marks"]
-
 Floats = NDArray[np.float64]
 LINE = 1.2  # distance of lines of words, in letters
 

@@ -15,8 +15,6 @@ from restive.report.drawing.svg import Box, label, number, picture, short
 if TYPE_CHECKING:
     from restive.model.bandit import Arm
 
-__all__ = ["chain_picture"]
-
 Point = tuple[float, float]
 
 MAX_CIRCLES = 6

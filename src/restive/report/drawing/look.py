@@ -8,8 +8,6 @@ from typing import Any, Literal
 from restive.base.errors import Fault, ProblemError
 from restive.base.words import guess
 
-__all__ = ["Look"]
-
 COLUMNS = {"one": 3.4, "two": 7.0}  # inches, as in journals of two columns
 # Times and TeX's own letters come with matplotlib; what the latter lack the former have
 FAMILIES = {"plain": (), "serif": ("STIXGeneral",), "tex": ("cmr10", "STIXGeneral")}

@@ -12,8 +12,6 @@ from restive.base.pages import content_policy
 from restive.base.words import visible
 from restive.report.drawing import palette
 
-__all__ = ["render_page"]
-
 DARK = """color-scheme: dark;
 --page: #14171c; --card: #1d2128; --ink: #eceff3; --soft: #a5adb8; --rule: #363c46;
 --accent: #7cc0ff; --fill: #3d8fd1; --mark: #f3dc8a; --focus: #7cc0ff; --bar: #d97a3f;

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["DARK", "DASHES", "LIGHT", "color_index", "dash"]
-
 # Found by search: least distance between two of them as large as possible under normal vision and
 # the three kinds of colour blindness, contrast with the page at least 3.
 LIGHT = ("#0072B2", "#E8481A", "#00573E", "#9D7A8E", "#222222", "#803700", "#0099FE")

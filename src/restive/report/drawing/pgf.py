@@ -10,8 +10,6 @@ from restive.base.latex import tex
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["pgf_bytes"]
-
 HEAD = "%% Drawn by restive. In the document: \\usepackage{pgf}, then \\input this file."
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-__all__ = ["INK", "checked_path", "pictures", "printable", "save_picture"]
-
 Draw = Callable[["Figure"], None]
 
 INK = "#222222"

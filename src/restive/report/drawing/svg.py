@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
-__all__ = ["Box", "label", "number", "picture", "short"]
-
 
 class Box:
     """The smallest rectangle around everything that was put into a picture."""

@@ -15,8 +15,6 @@ from restive.report.drawing.axes import axis_number
 from restive.report.drawing.palette import LIGHT
 from restive.report.drawing.svg import label
 
-__all__ = ["chart_key", "chart_picture"]
-
 WIDTH, HEIGHT = 460.0, 226.0
 TOP, BOTTOM, RIGHT = 8.0, 22.0, 14.0
 LETTER = 6.2  # width of a letter of axis numbers

@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-__all__ = ["formulas", "typeset"]
-
 GREEK = {"eps": "ε", "epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ", "tau": "τ"}
 FUNCTIONS = {"log", "max", "min", "sup", "lcm", "exp"}
 SIGNS = {"<=": "≤", ">=": "≥", "-": "−", "...": "…", "*": "∗", "in": "∈"}

@@ -14,8 +14,6 @@ from restive.report.drawing.pages import render_page
 from restive.report.paper.drawing import chart_key, chart_picture
 from restive.report.paper.formulas import typeset
 
-__all__ = ["paper_page", "write_paper"]
-
 KINDS = {"holds": "holds", "fails": "fails", "not decided": "open"}
 
 

@@ -12,8 +12,6 @@ from restive.model.bandit import Arm, Bandit
 from restive.report.policy.maps import MAX_ROWS, Returns, returns_of
 from restive.report.policy.visits import Visits
 
-__all__ = ["ALIKE", "alike", "called", "names_of", "shown_returns", "three_alike"]
-
 ROLES = ("this arm", "another", "the third")
 ALIKE = " The arms are alike and shown by their roles."
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["bounded_figure"]
-
 SHOWN_ARMS = 16
 SHOWN_STEPS = 150
 SHOWN_AGES = 60

@@ -12,8 +12,6 @@ from restive.many.bounded import BoundedPlan
 from restive.model.bandit import Arm
 from restive.planning import Plan
 
-__all__ = ["Stretch", "play_stretch"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -34,8 +34,6 @@ from restive.report.policy.bounded_play import play_stretch
 from restive.report.policy.rules import ShortRule, short_rule, state_words
 from restive.report.policy.visits import visits_of
 
-__all__ = ["BoundedWords", "bounded_words"]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from restive.model.bandit import Bandit
 
-__all__ = ["arm_label", "cell_edges", "key", "keyed_top", "shades", "state_label"]
-
 Floats = NDArray[np.float64]
 
 HUES = ("#0072B2", "#E69F00", "#009E73")  # Okabe and Ito's: told apart with any colour vision

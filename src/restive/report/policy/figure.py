@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from restive.planning import Plan
 
-__all__ = ["policy_figure"]
-
 WIDE = 1e-3  # an interval wider than this stands in the title instead of its middle
 
 

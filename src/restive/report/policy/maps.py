@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from restive.model.bandit import Bandit
     from restive.planning import Plan
 
-__all__ = [
-    "EITHER", "AgeMap", "Returns", "Strips", "age_maps", "best_pulls", "returns", "returns_of",
-    "runs", "strips",
-]  # fmt: skip
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from restive.model.bandit import Bandit
 
-__all__ = ["draw_maps", "draw_strips"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

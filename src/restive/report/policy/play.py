@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from restive.planning import Plan
 
-__all__ = ["Play", "simulated_play"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from restive.model.bandit import Arm, Bandit
     from restive.planning import Plan
 
-__all__ = ["ShortRule", "StayOrOldest", "TryAgain", "short_rule", "state_words"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Stays = tuple[tuple[bool, ...], ...]  # for each arm and state: whether to stay after seeing it

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from restive.model.bandit import Bandit
 
-__all__ = ["draw_summary"]
-
 SHOWN = 80  # steps of play
 LONGEST = 28  # letters of the names of arms that are alike
 MAP = "cividis"  # even steps of lightness, the same for all kinds of colour vision

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from restive.model.bandit import Bandit
     from restive.planning import Plan
 
-__all__ = ["policy_picture"]
-
 Ints = NDArray[np.int64]
 
 ROW, STRIP = 22.0, 300.0

@@ -15,8 +15,6 @@ from restive.report.policy.play import Play, simulated_play
 if TYPE_CHECKING:
     from restive.planning import Plan
 
-__all__ = ["Visits", "visits_of"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

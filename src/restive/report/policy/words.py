@@ -12,8 +12,6 @@ from restive.report.policy.visits import Visits, visits_of
 if TYPE_CHECKING:
     from restive.planning import Plan
 
-__all__ = ["Situation", "situations"]
-
 RARE = 0.005
 
 
