@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.data.orders import shuffled
 from restive.data.tables import (
     DRAWS,
@@ -32,8 +32,6 @@ from restive.data.tables import (
 if TYPE_CHECKING:
     from restive.data.traces import ArmTrace
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BINS = 32  # stretches with equally many transitions; a jump may lie between any two
 SEGMENTS = 4

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.data.columns import Columns, is_missing, number
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 JITTER = 0.3  # steps by which a time may lie beside the grid; beyond, its step is anybody's guess
 COARSE = 30  # whole times whose gaps are all multiples of this or more are not steps

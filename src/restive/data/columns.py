@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.arrays import Ints
 from restive.base.errors import Fault, ProblemError
 from restive.base.words import shown
 
-Ints = NDArray[np.int64]
 MISSING = {"", "na", "n/a", "nan", "null", "-", "?"}  # words for a cell that holds nothing
 
 

@@ -14,12 +14,9 @@ from itertools import product
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Bools, Floats, Ints
 from restive.model.bandit import Arm
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_STATES = 3_000  # information states that are planned on
 OLDEST, YOUNGEST = 40, 6  # ages told apart, at most and at least
@@ -111,7 +108,7 @@ class CoupledArms:
 
     def _belief(
         self, ages: tuple[int, ...], start: Floats, powers: list[Floats],
-        seen: list[NDArray[np.bool_]],
+        seen: list[Bools],
     ) -> Floats:  # fmt: skip
         """From the oldest sight to the latest: where the arms may be, given all of them."""
         law = np.tile(start, (len(self._states), 1))

@@ -8,10 +8,9 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from restive.base.arrays import Floats, Ints
+
 Cut = Sequence[float] | int | Literal["fit"]  # thresholds, a number of quantiles, or a choice
 
 MOST_CHOSEN = 8  # states that are tried

@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.data.change import GapMoves, find_moves
 
 if TYPE_CHECKING:
     from restive.data.traces import ArmTrace
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FEWEST = 60  # surprises below which no period is looked for
 CYCLES = 3  # of a period, at least, in the time that was seen

@@ -11,16 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.data.cycles import Surprises, find_surprises
 from restive.data.tables import LEAST, TAIL
 
 if TYPE_CHECKING:
     from restive.data.traces import ArmTrace
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PERMUTED = 2_000  # surprises up to which they are permuted; beyond, sums are close to normal
 DRAWS = 999

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.described import Described
 from restive.base.errors import Fault, ProblemError
 from restive.base.table import Table
@@ -21,8 +21,6 @@ from restive.estimation.gap_counts import GapCounts
 from restive.estimation.remarks import remarks
 from restive.model.bandit import Arm, Bandit
 from restive.model.validation import RewardNoise
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +51,7 @@ class ArmFit:
         return self.estimate.chain
 
     @property
-    def sightings(self) -> NDArray[np.int64]:
+    def sightings(self) -> Ints:
         """How often each state was seen, (S,)."""
         return np.bincount(self.trace.states, minlength=len(self.labels))
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Ints
 from restive.base.checks import require
 from restive.base.errors import Fault, ProblemError
 from restive.data.change import SEGMENTS, find_moves, phase_of
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from restive.data.traces import ArmTrace, Traces
     from restive.model.bandit import Bandit
 
-Ints = NDArray[np.int64]
 
 DISGUISE = "A chain that changes over time looks as if it had a memory, and the other way round"
 SPANS = {"hour": 3600.0, "day": 86400.0, "week": 604800.0, "year": 31556952.0}  # seconds

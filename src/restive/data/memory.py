@@ -15,8 +15,8 @@ from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.checks import require
 from restive.base.errors import Fault, ProblemError
 from restive.data.orders import find_windows
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from restive.data.traces import ArmTrace, Traces
     from restive.planning import Plan
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 JOINT = " > "  # between the states of a tuple, the oldest first
 MASS = 1.0  # weight of the law of lower order against that many transitions

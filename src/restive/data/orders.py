@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.data.tables import (
     DRAWS,
     LEAST,
@@ -30,8 +30,6 @@ from restive.data.tables import (
 if TYPE_CHECKING:
     from restive.data.traces import ArmTrace
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 EXACT = 2_000  # observations up to which paths are shuffled
 PIECE = 50  # observations in a piece, on average, for shuffles within pieces to be worth it

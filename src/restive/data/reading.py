@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.checks import require
 from restive.base.errors import Fault, ProblemError
 from restive.base.words import guess, shown
@@ -23,9 +23,6 @@ from restive.data.roles import roles_of
 from restive.data.states import ArmStates, arm_states
 from restive.data.timing import timed
 from restive.data.traces import ArmTrace, Traces
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def read_traces(

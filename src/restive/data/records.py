@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.errors import ProblemError
 from restive.data.clock import Clock, read_times
 from restive.data.columns import Columns, coded, number
 from restive.data.roles import Roles
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_ARMS = 10_000
 LARGEST = 1e100  # of a reward; means of larger ones could overflow

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.base.checks import require
 from restive.base.errors import ProblemError, RestiveError
 from restive.data.fitting import fit
@@ -26,8 +26,6 @@ from restive.policies.greedy import plan_policy
 from restive.policies.policy import Always, InTurn, Policy
 from restive.policies.tables import whittle_policy
 from restive.simulation.traced import Replayed, TraceWorld, play_trace
-
-Floats = NDArray[np.float64]
 
 DEFAULT_LEARNERS = ("tied-sampling", "thompson")
 COOLDOWNS = (2, 8, 32)

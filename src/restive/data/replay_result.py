@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.base.described import Described
 from restive.base.pictured import Pictured
 from restive.base.table import Table
 
-Floats = NDArray[np.float64]
 Kind = Literal["hindsight", "fitted", "learner", "rule"]
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Bools, Ints
 from restive.base.errors import RestiveError
 from restive.data.change import GapMoves, find_moves
 from restive.data.coupling import CoupledArms, joint_chain, oldest_age
@@ -26,8 +26,6 @@ from restive.planning.evaluation import evaluate
 if TYPE_CHECKING:
     from restive.data.traces import ArmTrace
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 RIVALS = 2  # other arms that a stake is worked out with
 PATIENCE = 3.0  # seconds for each plan, as forecast
@@ -164,7 +162,7 @@ def _mass(trace: ArmTrace, shrinkage: float) -> float:
     return max(0.5, typical * (1 - shrinkage) / max(shrinkage, 1e-3))
 
 
-def _part_arm(moves: GapMoves, inside: NDArray[np.bool_], arm: Arm, shrinkage: float) -> Arm:
+def _part_arm(moves: GapMoves, inside: Bools, arm: Arm, shrinkage: float) -> Arm:
     """The arm in one part: the chain that explains its moves, drawn towards that of all time."""
     seen = (moves.states[inside], moves.gaps[inside], moves.after[inside])
     counts = GapCounts.of_moves(*seen, moves.size)

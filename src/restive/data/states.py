@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Bools, Floats, Ints
 from restive.base.errors import Fault, ProblemError
 from restive.base.words import shown
 from restive.data.columns import number
 from restive.data.cutting import Cut, Cutting, cut_signal
 from restive.data.records import Records
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_STATES = 64  # of an arm; far more than data can tell anything about
 BOOLEANS = {"false": 0.0, "true": 1.0}
@@ -60,7 +57,7 @@ def arm_states(
     return _checked(records, own, seen, labels)
 
 
-def _mixed(records: Records, own: Ints, inverse: Ints, numeric: NDArray[np.bool_]) -> ProblemError:
+def _mixed(records: Records, own: Ints, inverse: Ints, numeric: Bools) -> ProblemError:
     """Numbers among words or words among numbers: the rarer kind is the odd one."""
     kinds = numeric[inverse]
     odd = int(np.flatnonzero(kinds != (kinds.mean() >= 0.5))[0])

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from restive.base.arrays import Floats, Ints
 
 DRAWS = 999  # tables or paths drawn for a p-value
 LEAST = 30  # transitions below which nothing is said

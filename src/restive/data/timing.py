@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Bools, Floats, Ints
 from restive.data.clock import COARSE, FURTHEST, JITTER, steps_on
 from restive.data.records import Records
-
-Ints = NDArray[np.int64]
 
 
 def timed(records: Records, tick: float | None) -> tuple[Ints, float | None, list[str]]:
@@ -59,7 +57,7 @@ def span_text(seconds: float) -> str:
     return f"{seconds:g} s"
 
 
-def _same(records: Records) -> NDArray[np.bool_]:
+def _same(records: Records) -> Bools:
     """Whether a sighting is of the same arm and piece as the one before it; (n - 1,)."""
     return np.asarray((np.diff(records.arms) == 0) & (np.diff(records.pieces) == 0))
 
@@ -85,7 +83,7 @@ def _check_order(records: Records) -> None:
     raise records.refuse(k, message, remedy, records.time_column)
 
 
-def _check_grid(records: Records, length: float, beside: NDArray[np.float64]) -> None:
+def _check_grid(records: Records, length: float, beside: Floats) -> None:
     worst = int(np.abs(beside).argmax()) if len(beside) else 0
     if not len(beside) or abs(beside[worst]) <= JITTER:
         return

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.checks import require
 from restive.base.errors import TooLargeError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_CELLS = 200_000_000  # of a dense table
 

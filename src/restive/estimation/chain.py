@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv
 from scipy.stats import chi2
 
+from restive.base.arrays import Floats
 from restive.base.checks import require
 from restive.base.errors import Fault, ProblemError
 from restive.estimation.gap_counts import GapCounts
@@ -22,8 +22,6 @@ from restive.estimation.likelihood import (
 from restive.estimation.profiles import profile
 from restive.estimation.starts import starts
 from restive.model import chains
-
-Floats = NDArray[np.float64]
 
 FIRST_ROUNDS = 40  # from every start; only those that may still win go on
 HOPELESS = 10.0  # nats behind the best after that

@@ -7,10 +7,8 @@ from functools import cached_property
 from math import gcd
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from restive.base.arrays import Floats, Ints
 
 MOST_GAPS = 4096  # different gaps; beyond, long ones are rounded by less than a part in FINENESS
 FINENESS = 512

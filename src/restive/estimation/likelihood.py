@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.estimation.gap_counts import GapCounts
-
-Floats = NDArray[np.float64]
 
 ROUNDS = 500  # of accelerated EM, three likelihoods each
 CLOSE = 1e-9  # largest move of a step of EM at which it has arrived
@@ -109,7 +107,7 @@ def information(counts: GapCounts, chain: Floats, prior: float = 0.0) -> Floats:
     return 0.5 * (result + result.T)
 
 
-def _free(chain: Floats) -> NDArray[np.int64]:
+def _free(chain: Floats) -> Ints:
     """Columns of each row but that of its largest entry, (S, S - 1)."""
     size = len(chain)
     largest = chain.argmax(axis=1)

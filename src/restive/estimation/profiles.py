@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import chi2
 
+from restive.base.arrays import Floats
 from restive.estimation.gap_counts import GapCounts
 from restive.estimation.likelihood import climb
-
-Floats = NDArray[np.float64]
 
 GRID = np.concatenate([[1e-6, 0.002, 0.01], np.arange(0.03, 0.98, 0.047), [0.99, 0.998, 1 - 1e-6]])
 ROUNDS = 60  # of the climb at each value

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.estimation.chain import MOST_CURVED, ChainEstimate
-
-Floats = NDArray[np.float64]
 
 MANY = 50  # sightings after a state from which on wide intervals are due to gaps
 DEPENDENT = 0.01  # p-value of independence below which dependence is seen

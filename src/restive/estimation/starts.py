@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.estimation.gap_counts import GapCounts
-
-Floats = NDArray[np.float64]
 
 RANDOM = 3  # starts drawn at random, for arms of up to SMALL states
 SMALL = 8

@@ -11,15 +11,14 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.words import formula_free
 from restive.experiments.statistics import Band, json_number, mean_band, median_band
 
 if TYPE_CHECKING:
     from restive.experiments.results import Place, Results
 
-Ints = NDArray[np.int64]
 Key = tuple["Place", str, str]  # place, regret, centre
 
 REGRETS = {"gap": "gap_regret", "plain": "regret", "weak": "weak_regret"}
@@ -111,5 +110,5 @@ def _rising(band: Band) -> Band:
     return replace(band, lower=lower, upper=upper)
 
 
-def _parts(band: Band) -> tuple[NDArray[np.float64], ...]:
+def _parts(band: Band) -> tuple[Floats, ...]:
     return band.centre, band.lower, band.upper

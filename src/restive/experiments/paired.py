@@ -8,8 +8,9 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Floats
 from restive.experiments.statistics import (
     LEVEL,
     MIN_RUNS,
@@ -19,8 +20,6 @@ from restive.experiments.statistics import (
     mean_interval,
     resamples,
 )
-
-Floats = NDArray[np.float64]
 
 EXACT_RUNS = 16  # up to here all sign patterns are tried
 FLIPS = 49_999

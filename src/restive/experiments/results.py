@@ -9,9 +9,7 @@ from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from restive.base.arrays import Floats, Ints
 from restive.base.errors import Fault, ProblemError
 from restive.base.pictured import Pictured
 from restive.base.table import Table
@@ -21,8 +19,6 @@ from restive.model.bandit import Bandit
 if TYPE_CHECKING:
     from restive.experiments.summary import Summary
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Place = tuple[str, str, int]  # problem, learner, horizon
 
 

@@ -14,10 +14,9 @@ from math import isfinite, nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from restive.base.arrays import Floats
 
 LEVEL = 0.95
 MIN_RUNS = 6  # with fewer, even the whole range misses the median too often

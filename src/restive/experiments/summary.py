@@ -9,8 +9,8 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.experiments.paired import Comparison, compare_pairs, geometric_ratio
 from restive.experiments.statistics import (
     LEVEL,
@@ -26,7 +26,6 @@ from restive.learners import LEARNERS
 if TYPE_CHECKING:
     from restive.experiments.results import Curves, Results
 
-Floats = NDArray[np.float64]
 LEAST_POINTS = 10  # in time, for a growth exponent
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Bools, Floats
 from restive.base.errors import Fault, ProblemError
 from restive.base.words import shown
 from restive.data.files import READERS
@@ -21,8 +21,6 @@ from restive.experiments.named_problem import NamedProblem
 from restive.learners import Learner
 from restive.simulation.scoring import marks
 from restive.simulation.traced import TraceWorld, play_trace
-
-Floats = NDArray[np.float64]
 
 READING = ("arm", "time", "state", "reward", "piece", "arms", "cut", "labels", "rewards", "tick",
            "break_after")  # fmt: skip
@@ -93,7 +91,7 @@ def played_stretch(learner: Learner, trace: TraceWorld, horizon: int, run: int) 
     }
 
 
-def _best_arm(world: TraceWorld, counted: NDArray[np.bool_]) -> Floats:
+def _best_arm(world: TraceWorld, counted: Bools) -> Floats:
     """What the best single arm of a stretch earns along it."""
     if world.complete:
         best = world.rewards[int(world.rewards.sum(axis=1).argmax())]

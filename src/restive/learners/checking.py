@@ -6,15 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.errors import ProblemError, RestiveError
 from restive.learners.contract import Learner
 from restive.learners.storage import pack, unpack
 from restive.policies.sight import Observation
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class ContractError(RestiveError, AssertionError):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.errors import Fault, ProblemError
 from restive.learners.storage import Snapshot, read_snapshot, write_snapshot
 from restive.policies.policy import most_preferred
@@ -18,9 +19,6 @@ from restive.policies.sight import Observation
 
 if TYPE_CHECKING:
     from restive.learners.declaration import Declaration
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Walk(Protocol):

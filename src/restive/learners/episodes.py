@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.learners.contract import Learner
 from restive.learners.paper.inputs import Labels
 from restive.learners.paper.rules import FOREVER, Evidence, Rule
@@ -17,9 +18,6 @@ from restive.learners.records import arrays_of, record_from
 from restive.learners.replanning import Planner, Structure
 from restive.learners.storage import Snapshot, generator_from, generator_state, plain_label
 from restive.policies.sight import NEVER, Observation, Sight
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class EpisodicLearner(Learner):

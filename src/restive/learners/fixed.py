@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.options import Parameter
 from restive.learners.contract import Learner, require_arms
 from restive.learners.declaration import declare
@@ -18,9 +19,6 @@ from restive.planning import plan
 from restive.policies.greedy import plan_policy
 from restive.policies.policy import Always, InTurn, Policy
 from restive.policies.sight import Observation, Sight
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class FollowPolicy(Learner):

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.errors import Fault, ProblemError
-from restive.learners.contract import Floats, Ints, Learner, Walk
+from restive.learners.contract import Learner, Walk
 from restive.learners.storage import Snapshot
 from restive.model.units import Units, check_range
 from restive.policies.sight import Observation

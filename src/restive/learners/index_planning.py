@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.learners.paper.rules import Evidence
 from restive.learners.records import arrays_of, record_from
 from restive.learners.replanning import Structure, ValuePlanner
 from restive.learners.storage import Snapshot
 from restive.policies.spaced import SpacedIndexPolicy, SpacedTable, SpacedTables
 
-Floats = NDArray[np.float64]
 Index = Callable[[Floats, Floats, Floats], Floats]
 
 LEAST = 1e-9  # chance of a move below which an arm is planned for as if it had this one

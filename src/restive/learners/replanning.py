@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.learners.paper.rules import Evidence
 from restive.learners.records import arrays_of, record_from
 from restive.learners.storage import Snapshot
@@ -15,7 +15,6 @@ from restive.mdp.representation import Representation
 from restive.mdp.solver import refine, solve
 from restive.mdp.structured import Parameters, StructuredMDP
 
-Floats = NDArray[np.float64]
 Structure = Representation | StructuredMDP
 
 MAX_SWEEPS = 100_000  # more would stall play; the policy is then the best so far

@@ -8,15 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.mdp.representation import Representation
 from restive.mdp.solver import Solution
 from restive.mdp.structured import Parameters
 from restive.model import chains
 from restive.model.bandit import Bandit
-
-Floats = NDArray[np.float64]
 
 
 def bandit_parameters(bandit: Bandit, rep: Representation, *, loop: str = "limit") -> Parameters:

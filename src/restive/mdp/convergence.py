@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+
+from restive.base.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from restive.mdp.iteration import BanditIteration
 
-Floats = NDArray[np.float64]
 Progress = Callable[[int, float], None]  # (sweeps so far, width of the gain bounds)
 Patience = Callable[[int, float], bool]  # the same; whether to go on
 
@@ -142,7 +142,7 @@ def _extrapolate(
     return int(search.passes)
 
 
-def _corners(iteration: BanditIteration) -> NDArray[np.int64]:
+def _corners(iteration: BanditIteration) -> Ints:
     """The ghost cells that stand for all other arms at their oldest age, in every block."""
     lay = iteration.layout
     count = len(lay.sizes)

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive._kernels import anderson, arrays, lookup, sweeps
+from restive.base.arrays import Floats, Ints
 from restive.base.machine import THREADS_FROM_PAIRS, share_out
 from restive.mdp.layout import fill_ghosts, longest_first
 from restive.mdp.representation import Representation
 from restive.mdp.spelled import DAMPING, PERIODIC_DAMPING
 from restive.mdp.structured import Parameters, StructuredMDP
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def aligned_zeros(count: int) -> Floats:

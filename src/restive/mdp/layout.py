@@ -7,13 +7,12 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from restive.base.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from restive.mdp.representation import Representation
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SPARE = 16  # cells after the last row: a row is read one age further on than it is written
 

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.mdp.layout import MemoryLayout, lay_out, n_bytes
 from restive.model.bandit import Bandit
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

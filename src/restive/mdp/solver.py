@@ -15,17 +15,14 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.mdp.convergence import Bounds, Progress, Stop, accelerated, plain_sweeps
 from restive.mdp.layout import SPARE, fill_ghosts
 from restive.mdp.representation import Representation
 from restive.mdp.spelled import SpelledIteration
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.model.chains import stationary
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NUMPY_PRODUCTS = 50_000_000  # what NumPy may do, some .3 s, before compiled sweeps go on
 ROW_SUM_ERROR = 1e-6  # how far from 1 the sum of a law may be

@@ -7,14 +7,11 @@ those of ``iteration.BanditIteration``, so that values and bounds are the same u
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.mdp.layout import fill_ghosts
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 DAMPING = 0.9  # step towards the backup; below 1, or periodic policies make values swing
 PERIODIC_DAMPING = 0.5  # long cycles of the arms themselves die out faster with this one

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Floats, Ints
 from restive.base.errors import Fault, ProblemError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +51,8 @@ class StructuredMDP:
     (2, 4)
     """
 
-    colors: NDArray[np.int64]
-    successors: NDArray[np.int64]
+    colors: Ints
+    successors: Ints
 
     def __init__(self, colors: ArrayLike, successors: ArrayLike) -> None:
         color = np.ascontiguousarray(colors, dtype=np.int64)
@@ -88,14 +87,14 @@ class StructuredMDP:
         return cls(np.arange(n * a).reshape(n, a), successors), parameters
 
     @property
-    def supports(self) -> NDArray[np.int64]:
+    def supports(self) -> Ints:
         """Outcomes of each color, (C,): those that lead somewhere from every pair of it."""
         counts = np.full(self.n_colors, self.max_support, dtype=np.int64)
         there = self.colors >= 0
         np.minimum.at(counts, self.colors[there], (self.successors[there] >= 0).sum(axis=1))
         return counts
 
-    def require_distinct(self, supports: NDArray[np.int64]) -> None:
+    def require_distinct(self, supports: Ints) -> None:
         """Refuse a pair two of whose outcomes lead to the same state: it would be learned wrongly.
 
         Whoever learns sees states, so it could not tell which of them happened. Planning takes such

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Floats, Ints
 from restive.base.described import Brief
 from restive.base.errors import Fault, ProblemError
 from restive.model import chains, validation
@@ -40,15 +41,15 @@ class Arm:
     (7, 0.5)
     """
 
-    transitions: NDArray[np.float64]
-    rewards: NDArray[np.float64]
+    transitions: Floats
+    rewards: Floats
     name: str = ""
     states: tuple[str, ...] = ()
     reward_noise: RewardNoise = "none"
     initial: Initial = "stationary"
     group: str = ""
     units: Units = PLAIN
-    rewards_given: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False)
+    rewards_given: Floats = field(default_factory=lambda: np.empty(0), repr=False)
 
     def __init__(
         self,
@@ -97,12 +98,12 @@ class Arm:
         return len(self.rewards)
 
     @cached_property
-    def stationary(self) -> NDArray[np.float64]:
+    def stationary(self) -> Floats:
         """mu: the stationary law, shape (S,)."""
         return frozen(chains.stationary(self.transitions))
 
     @cached_property
-    def _cyclic(self) -> tuple[int, NDArray[np.int64]]:
+    def _cyclic(self) -> tuple[int, Ints]:
         return chains.cyclic_classes(self.transitions)
 
     @property
@@ -111,7 +112,7 @@ class Arm:
         return self._cyclic[0]
 
     @property
-    def cyclic_class(self) -> NDArray[np.int64]:
+    def cyclic_class(self) -> Ints:
         """Cyclic class 0..m-1 of each state, shape (S,); one step leads to the next class."""
         return self._cyclic[1]
 
@@ -130,7 +131,7 @@ class Arm:
         return float(self.stationary @ self.rewards)
 
     @cached_property
-    def initial_law(self) -> NDArray[np.float64]:
+    def initial_law(self) -> Floats:
         """Law of the state at the first step, shape (S,)."""
         if isinstance(self.initial, str) and self.initial == "stationary":
             return self.stationary
@@ -145,7 +146,7 @@ class Arm:
             cache[epsilon] = chains.mixing_time(self.transitions, epsilon)
         return int(cache[epsilon])
 
-    def power(self, n: int) -> NDArray[np.float64]:
+    def power(self, n: int) -> Floats:
         """P^n: n-step transition probabilities, accurate at any n."""
         return chains.power(self.transitions, n)
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 from math import gcd
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Bools, Floats, Ints
 from restive.model.double_double import DoubleDouble, lifted
-
-Matrix = NDArray[np.float64]
 
 SQUARED_UP_TO = 200  # states; above, importing a search takes less time than squaring
 
@@ -35,7 +34,7 @@ def communicating_classes(transitions: ArrayLike) -> list[tuple[list[int], bool]
     return classes
 
 
-def _linked(edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _linked(edges: Bools) -> Bools:
     """Whether two states reach each other."""
     if len(edges) > SQUARED_UP_TO:
         from scipy.sparse.csgraph import connected_components
@@ -50,7 +49,7 @@ def _linked(edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
         reach = longer
 
 
-def cyclic_classes(transitions: ArrayLike) -> tuple[int, NDArray[np.int64]]:
+def cyclic_classes(transitions: ArrayLike) -> tuple[int, Ints]:
     """Period m of an irreducible chain and the cyclic class (0..m-1, state 0 in 0) of each state.
 
     >>> cyclic_classes([[0, 1], [1, 0]])
@@ -73,7 +72,7 @@ def cyclic_classes(transitions: ArrayLike) -> tuple[int, NDArray[np.int64]]:
     return period, depth % period
 
 
-def stationary(transitions: ArrayLike) -> Matrix:
+def stationary(transitions: ArrayLike) -> Floats:
     """Stationary law of an irreducible chain, by Grassmann, Taksar and Heyman (1985).
 
     No subtraction takes place, so every entry is accurate to a few units in the last place
@@ -94,7 +93,7 @@ def stationary(transitions: ArrayLike) -> Matrix:
     return np.asarray(law / law.sum())
 
 
-def hitting_times(transitions: ArrayLike) -> Matrix:
+def hitting_times(transitions: ArrayLike) -> Floats:
     """Expected steps from s to s' as an (S, S) array with zeros on the diagonal.
 
     Solves (I - Q) t = 1 for each target by elimination without subtraction: the diagonal of the
@@ -109,7 +108,7 @@ def hitting_times(transitions: ArrayLike) -> Matrix:
     return times
 
 
-def _absorption_times(inner: Matrix, leave: Matrix) -> Matrix:
+def _absorption_times(inner: Floats, leave: Floats) -> Floats:
     """Expected steps until absorption; ``leave`` is the probability of absorption in one step."""
     a, out = inner.copy(), leave.copy()
     reward = np.ones(len(a))
@@ -142,7 +141,7 @@ def is_reversible(transitions: ArrayLike, tolerance: float = 1e-10) -> bool:
     return bool(np.all(np.abs(flow - flow.T) <= tolerance * np.maximum(flow, flow.T)))
 
 
-def limit_rows(transitions: ArrayLike, age: int) -> Matrix:
+def limit_rows(transitions: ArrayLike, age: int) -> Floats:
     """Rows that P^n approaches along n = age, age + m, age + 2m, ... (the stationary law if m = 1).
 
     From a state of cyclic class c the law concentrates on class c + n mod m, where it is m mu.
@@ -153,7 +152,7 @@ def limit_rows(transitions: ArrayLike, age: int) -> Matrix:
     return np.where(reached, period * law, 0.0)
 
 
-def distance_to_limit(transitions: ArrayLike, age: int) -> Matrix:
+def distance_to_limit(transitions: ArrayLike, age: int) -> Floats:
     """L1 distance of each row of P^age from its limit row, shape (S,); never grows with age."""
     return np.asarray(np.abs(power(transitions, age) - limit_rows(transitions, age)).sum(axis=1))
 
@@ -193,7 +192,7 @@ def mixing_time(transitions: ArrayLike, epsilon: float = 0.25) -> int:
     return age + 1
 
 
-def power(transitions: ArrayLike, n: int) -> Matrix:
+def power(transitions: ArrayLike, n: int) -> Floats:
     """P^n, correct to about the last place at any n (double-double repeated squaring).
 
     >>> float(power([[1 - 1e-6, 1e-6], [1e-6, 1 - 1e-6]], 10**6)[0, 1].round(12))
@@ -212,7 +211,7 @@ def power(transitions: ArrayLike, n: int) -> Matrix:
     return np.eye(len(square.high)) if result is None else result.rounded()
 
 
-def powers(transitions: ArrayLike, n_max: int) -> NDArray[np.float64]:
+def powers(transitions: ArrayLike, n_max: int) -> Floats:
     """P^1, ..., P^n_max as an (n_max, S, S) array, each to about log2(n_max) roundings.
 
     Blocks double: P^(m+k) = P^m P^k with P^m taken from :func:`power`, so errors add up over

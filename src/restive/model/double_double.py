@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Matrix = NDArray[np.float64]
+from restive.base.arrays import Floats
 
 EXACT_POWER_MAX_STATES = 64  # above this, double-double products cost more than they are worth
 
@@ -15,8 +14,8 @@ EXACT_POWER_MAX_STATES = 64  # above this, double-double products cost more than
 class DoubleDouble(NamedTuple):
     """A stochastic matrix in double-double arithmetic: the sum high + low of two arrays."""
 
-    high: Matrix
-    low: Matrix
+    high: Floats
+    low: Floats
 
     def __matmul__(self, other: DoubleDouble) -> DoubleDouble:
         if len(self.high) > EXACT_POWER_MAX_STATES:
@@ -34,11 +33,11 @@ class DoubleDouble(NamedTuple):
             low = low + (carry + error)
         return DoubleDouble(*_two_sum(high, low))
 
-    def rounded(self) -> Matrix:
+    def rounded(self) -> Floats:
         return self.high + self.low
 
 
-def lifted(p: Matrix) -> DoubleDouble:
+def lifted(p: Floats) -> DoubleDouble:
     """Lift P, with the diagonal replaced by what the off-diagonal entries leave of the row.
 
     Where the diagonal is 0 it stays so, or a periodic chain would be none: there the largest entry
@@ -55,14 +54,14 @@ def lifted(p: Matrix) -> DoubleDouble:
     return DoubleDouble(high, low)
 
 
-def _two_sum(a: Matrix | float, b: Matrix | float) -> tuple[Matrix, Matrix]:
+def _two_sum(a: Floats | float, b: Floats | float) -> tuple[Floats, Floats]:
     """a + b and its rounding error (Knuth)."""
     total = np.add(a, b)
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
-def _two_product(a: Matrix, b: Matrix) -> tuple[Matrix, Matrix]:
+def _two_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """a * b and its rounding error (Dekker, with Veltkamp's splitting)."""
     product = a * b
     a_high, b_high = (134217729.0 * a, 134217729.0 * b)

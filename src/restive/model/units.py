@@ -9,12 +9,11 @@ from numbers import Real
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Floats
 from restive.base.errors import Fault
 from restive.base.words import shown
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

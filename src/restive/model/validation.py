@@ -7,14 +7,15 @@ from itertools import islice
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Floats
 from restive.base.errors import Fault
 from restive.model import chains
 from restive.model.units import PLAIN, Units
 
 RewardNoise = Literal["none", "bernoulli", "beta"]
-Initial = str | int | Sequence[float] | NDArray[np.float64]
+Initial = str | int | Sequence[float] | Floats
 
 ROW_SUM_TOLERANCE = 1e-9
 MOST_FAULTS = 1000  # of one kind in one place: nobody reads on, and they take memory
@@ -29,13 +30,13 @@ def check_pulls(pulls: object, n_arms: int) -> list[Fault]:
     return [Fault("pulls", "not a number of arms to pull at each step", _show(pulls), remedy)]
 
 
-def frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
+def frozen(array: Floats) -> Floats:
     array = np.ascontiguousarray(array, dtype=np.float64)
     array.setflags(write=False)
     return array
 
 
-def normalised(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def normalised(rows: Floats) -> Floats:
     """Divide rows by their sums, unless those are 1 up to rounding.
 
     The threshold covers the rounding of one division, so a normalised row comes back unchanged
@@ -55,7 +56,7 @@ def _show(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def check_transitions(raw: ArrayLike) -> tuple[NDArray[np.float64] | None, list[Fault]]:
+def check_transitions(raw: ArrayLike) -> tuple[Floats | None, list[Fault]]:
     try:
         matrix = np.array(raw, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -68,7 +69,7 @@ def check_transitions(raw: ArrayLike) -> tuple[NDArray[np.float64] | None, list[
     return matrix, list(islice(faults, MOST_FAULTS))
 
 
-def _check_row(s: int, row: NDArray[np.float64]) -> list[Fault]:
+def _check_row(s: int, row: Floats) -> list[Fault]:
     bad = np.flatnonzero(~((row >= 0) & (row <= 1))).tolist()
     if bad:
         remedy = "Probabilities lie between 0 and 1."
@@ -135,7 +136,7 @@ def check_states(raw: Iterable[Hashable] | None, size: int) -> tuple[tuple[str, 
 
 def check_rewards(
     raw: ArrayLike, size: int, units: Units = PLAIN
-) -> tuple[NDArray[np.float64] | None, list[Fault]]:
+) -> tuple[Floats | None, list[Fault]]:
     try:
         means = np.array(raw, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -157,7 +158,7 @@ def check_rewards(
     return means, faults
 
 
-def rescaling(means: NDArray[np.float64], pool: NDArray[np.float64]) -> str:
+def rescaling(means: Floats, pool: Floats) -> str:
     """Words for the one affine map that brings ``pool``, the rewards of all arms, into [0, 1]."""
     low, high = min(float(pool.min()), 0.0), max(float(pool.max()), 1.0)
     width = high - low
@@ -173,7 +174,7 @@ def rescaling(means: NDArray[np.float64], pool: NDArray[np.float64]) -> str:
     )
 
 
-def check_irreducible(matrix: NDArray[np.float64], names: Sequence[str]) -> list[Fault]:
+def check_irreducible(matrix: Floats, names: Sequence[str]) -> list[Fault]:
     classes = chains.communicating_classes(matrix)
     if len(classes) == 1:
         return []

@@ -9,8 +9,8 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Bools, Floats, Ints
 from restive.learners.contract import Learner, Walk
 from restive.learners.episodes import EpisodicLearner
 from restive.learners.paper.colored_ucrl2 import ColoredUCRL2
@@ -29,7 +29,6 @@ from restive.planning import plan
 from restive.simulation import BanditWorld, StructuredWorld, play
 from restive.theory import episodes_bound
 
-Floats = NDArray[np.float64]
 SLACK = 1e-12
 
 
@@ -204,10 +203,10 @@ class AuditedMDP(_Compared, ColoredUCRL2):
         super().__init__(world.mdp, epsilon=world.epsilon, **options)
 
     @property
-    def unknown(self) -> NDArray[np.bool_]:
+    def unknown(self) -> Bools:
         return np.ones(self.mdp.n_colors, dtype=bool) if self.known is None else ~self.known
 
-    def play_walk(self, walk: Walk, count: int) -> tuple[NDArray[np.int64], Floats]:
+    def play_walk(self, walk: Walk, count: int) -> tuple[Ints, Floats]:
         return Learner.play_walk(self, walk, count)
 
     def _act(self, action: int, state: Hashable, paid: float) -> None:

@@ -10,11 +10,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from restive.paper.estimates import Curve
 
-Floats = NDArray[np.float64]
 Kind = Literal["line", "guide", "dots", "band", "steps", "range"]
 Points = tuple[str, ArrayLike, ArrayLike]
 POINTS = 48  # of a curve

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binom
 from scipy.stats import t as student
 
+from restive.base.arrays import Floats, Ints
 from restive.paper.criteria import ALPHA, DELTA
 
-Floats = NDArray[np.float64]
 Curve = tuple[Floats, Floats]  # times and gap regret
 
 
@@ -39,7 +38,7 @@ def interval(values: Sequence[float] | Floats, alpha: float = ALPHA) -> tuple[fl
     return float(many.mean() - width), float(many.mean() + width)
 
 
-def growth_exponent(sizes: NDArray[np.int64], lost: Floats) -> tuple[float, float, float]:
+def growth_exponent(sizes: Ints, lost: Floats) -> tuple[float, float, float]:
     """Exponent of the mean of ``lost`` (seeds, sizes) in the size, and where it lies (ALPHA).
 
     A straight line through log mean regret; its error by the delta method.

@@ -6,13 +6,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.mdp.structured import Parameters
 from restive.paper.printed import favoured
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Note(NamedTuple):

@@ -6,11 +6,9 @@ from math import log
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.mdp.structured import Parameters, StructuredMDP
-
-Floats = NDArray[np.float64]
 
 
 def published_radii(

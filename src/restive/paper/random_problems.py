@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.model.bandit import Arm, Bandit
 from restive.problems import random_problem
 from restive.simulation import StructuredWorld
-
-Floats = NDArray[np.float64]
 
 
 def random_chain(rng: np.random.Generator) -> Floats:

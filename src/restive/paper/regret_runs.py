@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.learners import make_learner
 from restive.learners.paper.inputs import Inputs
 from restive.learners.paper.restless import RestlessLearner
@@ -19,8 +19,6 @@ from restive.paper.telling_problems import COIN, PAIRED, paired_channel, paying_
 from restive.planning import plan
 from restive.problems import example1, lower_bound
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 STAYING = 0.1  # chances that an arm of the aperiodic family stays, over all T steps
 
 

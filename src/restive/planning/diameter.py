@@ -8,19 +8,17 @@ from itertools import product
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import splu
 
+from restive.base.arrays import Floats, Ints
 from restive.base.errors import TooLargeError
 from restive.mdp.certificate import bandit_parameters
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.model.bandit import Bandit
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Info = tuple[tuple[int, int], ...]  # (last state, stored age) of every arm
 
 MAX_STATES = 10_000  # every state is a target, so time grows with the square of this

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
 from restive.base.notebook import notebook_line
@@ -33,7 +33,6 @@ from restive.planning.size import (
     too_large,
 )
 
-Floats = NDArray[np.float64]
 Caps = int | Sequence[int] | None
 Progress = Callable[[str, int, float], None]  # (what is done, sweeps, width of the interval)
 

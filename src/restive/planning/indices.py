@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.mdp.certificate import bandit_parameters
 from restive.mdp.representation import Representation
 from restive.model.bandit import Arm, Bandit
-
-Floats = NDArray[np.float64]
 
 TIES = 1e-7  # differences of values below this do not tell resting from pulling
 

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Bools, Floats, Ints
 from restive.base.errors import TooLargeError
 from restive.mdp.certificate import bandit_parameters, row_errors
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
 from restive.model.bandit import Bandit
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Rule = Callable[[Ints, Ints, Ints], Ints]  # (last states, stored ages, arm pulled last) -> arms
 Part = tuple[Ints, Ints, Floats, Floats, Ints, Ints]  # see _Explorer.expand
 
@@ -70,7 +68,7 @@ class SparseChain:
     def rows(self) -> Ints:
         return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
 
-    def reached(self, first: Ints) -> NDArray[np.bool_]:
+    def reached(self, first: Ints) -> Bools:
         """States that can be reached from any of these, themselves included."""
         seen = np.zeros(len(self.begin) - 1, dtype=bool)
         frontier = first

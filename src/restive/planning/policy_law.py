@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.mdp.representation import Representation
 from restive.model.bandit import Bandit
 from restive.planning.policy_chain import (
@@ -16,9 +16,6 @@ from restive.planning.policy_chain import (
     absorption,
     chain_of,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SWEEPS = 20_000
 EXACT = 1e-12  # change of a sweep at which the law has settled

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.described import Described
 from restive.base.pictured import Pictured
 from restive.base.words import outward
@@ -20,9 +21,6 @@ from restive.model.bandit import Bandit
 
 if TYPE_CHECKING:
     from restive.policies.greedy import GreedyPolicy
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.mdp.certificate import bandit_parameters
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from restive.learners.paper.rules import Counts
     from restive.planning.result import Plan
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FOREVER = np.iinfo(np.int64).max
 ROWS = 1 << 10  # information states that a graph has room for at first

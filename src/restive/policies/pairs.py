@@ -6,16 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.policies.sight import NEVER, Sight
 
 if TYPE_CHECKING:
     from restive.learners.paper.rules import Counts
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class PairPolicy:

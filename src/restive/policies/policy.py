@@ -6,13 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.errors import Fault, ProblemError
 from restive.policies.sight import NEVER, Sight
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Function = Callable[[tuple[int, ...], tuple[int, ...]], int | Sequence[int]]
 
 

@@ -6,9 +6,8 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from restive.base.arrays import Ints
 
 NEVER = -1
 

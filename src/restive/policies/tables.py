@@ -8,17 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.mdp.certificate import bandit_parameters
 from restive.mdp.representation import Representation
 from restive.model.arguments import require_bandit
 from restive.model.bandit import Bandit
 from restive.policies.policy import Policy
 from restive.policies.sight import NEVER, Sight
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ROW_ERROR = 1e-9  # L1 distance of a row beyond the cap from the one that stands for it
 LONGEST_CAP = 100_000

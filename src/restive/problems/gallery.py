@@ -20,18 +20,8 @@ if TYPE_CHECKING:
     from restive.model.bandit import Arm, Bandit
     from restive.model.validation import RewardNoise
 
-__all__ = [
-    "GALLERY",
-    "Problem",
-    "build",
-    "example1",
-    "example2",
-    "example3",
-    "example4",
-    "gilbert_elliott",
-    "lower_bound",
-    "random_problem",
-]
+__all__ = ["GALLERY", "Problem", "build", "example1", "example2", "example3", "example4",
+           "gilbert_elliott", "lower_bound", "random_problem"]  # fmt: skip
 
 P = ParamSpec("P")
 

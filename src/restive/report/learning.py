@@ -8,8 +8,8 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.report.drawing.axes import axis_number, labels_apart, log_scale, thin_marks
 from restive.report.drawing.picture import INK, printable, save_picture
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from restive.simulation import Run
 
-Floats = NDArray[np.float64]
 Curves = dict[str, Floats]
 
 # Okabe and Ito's colours, told apart with any colour vision; dashes for those who print in grey

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.errors import Fault, ProblemError
 from restive.model.bandit import Arm, Bandit
 from restive.simulation.worlds import ArmPath, BanditWorld, Seed
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Stage = tuple[int, Bandit]  # the steps before it, and what the arms are from there on
 
 

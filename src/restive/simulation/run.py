@@ -8,8 +8,8 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.checks import require_horizon
 from restive.base.described import Described
 from restive.base.errors import Fault, ProblemError
@@ -28,8 +28,6 @@ from restive.simulation.scoring import GapSum, RewardSum, marks
 from restive.simulation.structured import StructuredWorld
 from restive.simulation.worlds import BLOCK, BanditWorld, RecordedWorld, recorded_seed
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 World = BanditWorld | RecordedWorld | StructuredWorld
 
 NO_PLAN = "no plan was given: play(..., plan=plan(bandit)) computes it"

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.planning import Plan
 from restive.policies.greedy import plan_policy
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 POINTS = 200
 EARLY = 2  # pulls before there is an information state: of two arms one has rested by then

@@ -6,13 +6,12 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Floats
 from restive.base.errors import Fault, ProblemError
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.simulation.worlds import Seed, heights_of, recorded_seed, seed_sequence
-
-Floats = NDArray[np.float64]
 
 
 class StructuredWorld:

@@ -6,17 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Bools, Floats, Ints
 from restive.base.errors import Fault, ProblemError
 from restive.learners.contract import Learner
 from restive.learners.fixed import FollowPolicy
 from restive.policies.policy import Policy
 from restive.policies.sight import Observation
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+Flags = Bools
 
 NOBODY = -1  # in place of a pull, where no arm was recorded
 REPORT_EVERY = 1000  # steps from one report of progress to the next

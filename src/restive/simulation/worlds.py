@@ -7,15 +7,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.errors import Fault, ProblemError
 from restive.model.arguments import require_bandit
 from restive.model.bandit import BETA_CONCENTRATION, Arm, Bandit
 from restive.policies.sight import Observation
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Block = tuple[Ints, Floats]  # states and rewards, both (K, steps)
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 

@@ -9,8 +9,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Floats
 from restive.base.checks import require, require_delta, require_horizon
 
 
@@ -64,7 +65,7 @@ def n_colors(
 
 def reward_radius(
     visits: ArrayLike, t: float, n_colors: int, delta: float, epsilon: float
-) -> NDArray[np.float64]:
+) -> Floats:
     """eps + sqrt(7 log(2 C t / delta) / (2 max(1, N))), eq. (2), for each entry N of visits.
 
     >>> reward_radius([0, 1, 100], t=1000, n_colors=280, delta=0.05, epsilon=0.001).round(3)
@@ -76,7 +77,7 @@ def reward_radius(
 
 def transition_radius(
     visits: ArrayLike, t: float, n_colors: int, max_support: int, delta: float, epsilon: float
-) -> NDArray[np.float64]:
+) -> Floats:
     """eps + sqrt(56 B log(4 C t / delta) / max(1, N)), eq. (3): L1, for each entry N of visits.
 
     >>> float(transition_radius(10**6, 10**6, 280, 2, delta=0.05, epsilon=0.001).round(4))

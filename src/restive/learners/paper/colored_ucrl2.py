@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Floats, Ints
 from restive.base.checks import require, require_delta
 from restive.base.errors import Fault, ProblemError
 from restive.learners.contract import Learner, Walk
@@ -21,9 +22,6 @@ from restive.learners.storage import encode_argument
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.policies.pairs import PairPolicy
 from restive.policies.sight import Observation, Sight
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class StructuredLearner(EpisodicLearner):

@@ -8,8 +8,8 @@ from math import ceil, isfinite, lcm, log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Ints
 from restive.base.checks import require, require_delta, require_horizon
 from restive.base.errors import Fault, ProblemError
 from restive.base.options import Parameter, spread
@@ -200,7 +200,7 @@ class Labels:
         remedy += "without sizes to let it find the states itself."
         raise ProblemError([Fault("state", "no such state", repr(label), remedy)])
 
-    def table(self, path: NDArray[np.int64]) -> NDArray[np.int64]:
+    def table(self, path: Ints) -> Ints:
         """Number of every state of a path (K, n), -1 where it is new; shape (K, states)."""
         tops = path.view(np.uint64).max(axis=1, initial=0).tolist()  # what is below 0 is huge here
         if max(tops) >= 2**63:

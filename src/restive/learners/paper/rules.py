@@ -9,14 +9,11 @@ from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Bools, Floats, Ints
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.theory.confidence import reward_radius, transition_radius
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FOREVER = np.iinfo(np.int64).max
 
@@ -89,7 +86,7 @@ class Optimism(Rule):
     delta: float
     epsilon: float
     max_support: int | None = None  # B, where it is not the structure's own
-    known: NDArray[np.bool_] | None = None
+    known: Bools | None = None
     truth: Parameters | None = field(default=None, repr=False)
 
     def parameters(self, evidence: Evidence, rng: np.random.Generator) -> Parameters:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import exp, log, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
@@ -15,9 +15,6 @@ from restive.learners.paper.rules import Evidence
 from restive.learners.rivals.chain_draws import SizedLearner, planner_for
 from restive.learners.tied.belief import Belief, PosteriorDraw, TiedSettings
 from restive.learners.tied.gaps import Gaps
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 REPLAN = 0.05  # a plan is followed for this part of all steps before it, at most
 FAR = 1 << 40  # steps; no run is that long

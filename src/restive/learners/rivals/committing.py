@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.checks import require, require_horizon
 from restive.base.errors import TooLargeError
 from restive.base.options import Parameter
@@ -25,9 +26,6 @@ from restive.planning import plan
 from restive.policies.greedy import plan_policy
 from restive.policies.policy import Policy
 from restive.policies.sight import NEVER, Observation, Sight
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SHARE = Parameter("share", "float", ..., "multiple of T^(2/3) steps to explore", 0, above=True)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.learners.contract import Learner, require_arms
 from restive.learners.storage import (
     Arrays,
@@ -19,9 +20,6 @@ from restive.learners.storage import (
     generator_state,
     plain_label,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Steps = tuple[Callable[..., Any], Callable[..., Any]]  # compiled: of one step, along a path
 

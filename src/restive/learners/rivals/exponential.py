@@ -6,16 +6,14 @@ from collections.abc import Hashable
 from math import e, log, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.checks import require_horizon
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
 from restive.learners.rivals.compiled import DrawingLearner, Steps
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Seed = int | np.random.Generator
 
 REWARDS = "rewards in [0, 1], chosen without regard to the learner's random numbers"

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.rivals.compiled import CompiledLearner, DrawingLearner, Steps, zeros
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ARMS = "rewards in [0, 1], independent and alike from pull to pull"
 

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.paper.inputs import MIXING_TIMES, Inputs, unknown_options
 from restive.learners.paper.restless import ARMS, PAPER, TOLD, RestlessLearner
 from restive.learners.paper.rules import Evidence, Optimism
 from restive.model.bandit import Bandit
-
-Floats = NDArray[np.float64]
 
 TUNED = 0.1
 NARROW = "the radii of eqs (2) and (3) are multiplied by a tuned number below 1"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import floor, log, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.checks import require_horizon
 from restive.base.errors import Fault, ProblemError
 from restive.base.options import Parameter
@@ -16,9 +16,6 @@ from restive.learners.forms import Practice
 from restive.learners.rivals.committing import Committing, best_policy
 from restive.model.bandit import Arm, Bandit
 from restive.policies.policy import Policy
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def require_birth_death(bandit: Bandit) -> None:

@@ -7,8 +7,8 @@ from math import sqrt
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
@@ -16,8 +16,6 @@ from restive.learners.rivals.compiled import CompiledLearner, MarkedLearner, Ste
 from restive.learners.rivals.spectra import additive_gap, gain_gap, largest_mass, largest_reward
 from restive.model.bandit import Bandit
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Knowledge = Literal["bounds", "none"]
 
 STEPS, EXPLORED, EXPLOITED, ARM, MODE, LEFT = range(6)  # entries of the clock

@@ -6,14 +6,11 @@ from collections.abc import Hashable
 from math import log, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.rivals.compiled import CompiledLearner, Steps, zeros
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 XI = 0.6  # the theorem asks for more than 1/2
 MOST_WINDOW = 10**8  # pulls that are remembered one by one

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.model.bandit import Arm, Bandit
 
 TIE = 1e-9  # gains and gaps closer than this are rounding
 
 
-def time_reversal(arm: Arm) -> NDArray[np.float64]:
+def time_reversal(arm: Arm) -> Floats:
     """P~(s, s') = mu(s') P(s', s) / mu(s): the chain run backwards; P itself if reversible."""
     mu = arm.stationary
     return np.asarray(arm.transitions.T * mu / mu[:, None])
 
 
-def _gap(arm: Arm, reversible: NDArray[np.float64]) -> float:
+def _gap(arm: Arm, reversible: Floats) -> float:
     """1 - the second largest eigenvalue of a matrix that is reversible for the stationary law."""
     if arm.n_states == 1:
         return 1.0

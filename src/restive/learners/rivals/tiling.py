@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.checks import require_horizon
 from restive.base.errors import Fault, ProblemError
 from restive.base.options import Parameter
@@ -20,8 +21,6 @@ from restive.mdp.representation import Representation
 from restive.model.bandit import Arm, Bandit
 from restive.policies.policy import Policy
 from restive.policies.tables import IndexPolicy, reward_tables
-
-Floats = NDArray[np.float64]
 
 LONGEST_WAIT = 64
 NEVER_AGAIN = 0  # in place of a wait: the channel is not sensed any more
@@ -224,9 +223,7 @@ class Tiling(Committing):
         super().restore(state, arrays)
 
 
-def best_waits(
-    alpha: Floats, beta: Floats, rewards: tuple[float, float], rest: float
-) -> NDArray[np.int64]:
+def best_waits(alpha: Floats, beta: Floats, rewards: tuple[float, float], rest: float) -> Ints:
     """Best (w_0, w_1) of a single channel for each pair (alpha, beta), shape (n, 2).
 
     After state s is seen, rest w_s - 1 times and sense again. With a = P^w_0(0, 1),

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
@@ -15,7 +15,6 @@ from restive.learners.index_planning import Index, IndexPlanner
 from restive.learners.rivals.chain_draws import PRIOR, ChainDraw, SizedLearner, planner_for
 from restive.model.chains import stationary
 
-Floats = NDArray[np.float64]
 Mapped = Literal["myopic", "best-arm"]
 
 PAPERS = (

@@ -8,8 +8,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Ints
 from restive.base.checks import require
 from restive.base.errors import TooLargeError
 from restive.base.options import Parameter
@@ -26,8 +26,6 @@ from restive.mdp.structured import StructuredMDP
 from restive.model.bandit import Bandit
 from restive.policies.pairs import PairPolicy
 from restive.policies.sight import NEVER, Sight
-
-Ints = NDArray[np.int64]
 
 
 @declare(

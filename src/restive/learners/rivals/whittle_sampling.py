@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
 from restive.learners.index_planning import IndexPlanner
 from restive.learners.rivals.chain_draws import PRIOR, ChainDraw, SizedLearner
-
-Floats = NDArray[np.float64]
 
 
 @declare(

@@ -19,14 +19,13 @@ from itertools import permutations, product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Bools, Floats
 from restive.paper import criteria
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 from restive.planning.evaluation import evaluate
 from restive.problems import example4
 
-Floats = NDArray[np.float64]
 CYCLE = 15  # steps after which everything starts again
 TOSS, LUCKY, UNLUCKY = 3, 5, 6  # what is known of R; 4: after the toss, unseen
 C_PAYS = np.array([1.0, 0.5, 0.0])
@@ -70,7 +69,7 @@ def gains(c_index: Floats, r_index: Floats, center: bool) -> Floats:
     return total / CYCLE
 
 
-def _step(c: Floats, c_pays: float, r: Floats, r_pays: float) -> tuple[Floats, NDArray[np.bool_]]:
+def _step(c: Floats, c_pays: float, r: Floats, r_pays: float) -> tuple[Floats, Bools]:
     """What the arm with the largest index pays, and whether it was R."""
     right = (r > 0) & (r > c)
     return np.where(right, r_pays, np.where(c > 0, c_pays, L_PAYS)), right

@@ -7,16 +7,15 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive import theory
+from restive.base.arrays import Floats
 from restive.mdp.representation import Representation
 from restive.paper import criteria
 from restive.paper.chart import ratios_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 from restive.paper.random_problems import arm_of, random_chain
 
-Floats = NDArray[np.float64]
 BLOCK = 50  # chains in a cell
 SMALLEST_SQUARED = 1e-3  # below, 2 eps^2 comes near the rounding of the powers
 WINDOW = 12  # ages after the cap whose rows are compared

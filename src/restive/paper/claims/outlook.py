@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.learners.fixed import FollowPolicy
 from restive.mdp.representation import Representation
 from restive.mdp.solver import solve
@@ -22,10 +22,6 @@ from restive.planning import plan
 from restive.policies.greedy import GreedyPolicy, plan_policy
 from restive.problems import example2
 from restive.simulation import BanditWorld
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 # --- Remark 2: the diameter ------------------------------------------------------------------
 

@@ -7,9 +7,9 @@ from math import lcm, log
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive import theory
+from restive.base.arrays import Floats
 from restive.paper import criteria
 from restive.paper.chart import points_chart, ratios_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
@@ -17,7 +17,6 @@ from restive.paper.claims.mixing import far_apart, mixing_time_by_definition
 from restive.paper.random_problems import arm_of, random_chain, reversible_chain
 from restive.problems import random_problem
 
-Floats = NDArray[np.float64]
 BLOCK = 50
 
 

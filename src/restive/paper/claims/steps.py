@@ -9,8 +9,8 @@ from math import log, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.learners.episodes import EpisodicLearner
 from restive.learners.paper.colored_ucrl2 import ColoredUCRL2
 from restive.learners.paper.inputs import Inputs
@@ -26,9 +26,6 @@ from restive.paper.telling_problems import COIN, ladder, paying_coin
 from restive.planning import plan
 from restive.planning.diameter import bandit_diameter, diameter
 from restive.simulation import BanditWorld, play
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

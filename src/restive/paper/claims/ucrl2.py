@@ -8,9 +8,9 @@ from math import log
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive import theory
+from restive.base.arrays import Floats
 from restive.learners.paper.colored_ucrl2 import ColoredUCRL2, StructuredLearner
 from restive.learners.paper.rules import Optimism
 from restive.mdp.solver import solve
@@ -23,7 +23,6 @@ from restive.paper.estimates import interval
 from restive.paper.random_problems import small_mdp
 from restive.simulation import StructuredWorld
 
-Floats = NDArray[np.float64]
 PROBLEMS = 4  # on which logarithmic growth is measured
 CLOSE = 1e-6  # actions whose optimistic values are this close are equally good
 

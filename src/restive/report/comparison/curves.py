@@ -7,15 +7,14 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Ints
 from restive.experiments.bands import CENTRES, REGRETS, Bands
 
 if TYPE_CHECKING:
     from restive.experiments.results import Place, Results
     from restive.experiments.statistics import Band
 
-Ints = NDArray[np.int64]
 
 MOST, LEAST = 120, 6  # points of a curve on the page
 TRACES, TRACE_POINTS = 8, 40  # single runs of a learner, and points of each

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from markupsafe import Markup, escape
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.report.drawing.palette import LIGHT
 
 if TYPE_CHECKING:
     from restive.data.traces import ArmTrace
 
-Floats = NDArray[np.float64]
 
 BINS = 240  # stretches of time, at most
 HEIGHT = 100

@@ -8,15 +8,14 @@ from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.report.drawing import palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 LINE = 1.2  # distance of lines of words, in letters
 
 

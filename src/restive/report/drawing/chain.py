@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.report.drawing.picture import printable
 from restive.report.drawing.svg import Box, label, number, picture, short
 
@@ -169,7 +169,7 @@ def _matrix(arm: Arm) -> Markup:
     return picture(parts, (-72, -20, side + 136, side + 26), _in_words(arm), "chain matrix")
 
 
-def _cells(matrix: NDArray[np.float64], cell: float) -> list[str]:
+def _cells(matrix: Floats, cell: float) -> list[str]:
     """One path for each shade, which is much shorter than a rectangle for each cell."""
     levels = np.ceil(np.sqrt(matrix) * SHADES).astype(np.int64)
     parts = []
@@ -183,7 +183,7 @@ def _cells(matrix: NDArray[np.float64], cell: float) -> list[str]:
     return parts
 
 
-def _cell_numbers(matrix: NDArray[np.float64], cell: float) -> list[str]:
+def _cell_numbers(matrix: Floats, cell: float) -> list[str]:
     return [
         label((n + 0.5) * cell, (s + 0.5) * cell + 4, f"{chance:.2g}", "halo")
         for (s, n), chance in np.ndenumerate(matrix)

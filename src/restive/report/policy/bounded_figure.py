@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.base.words import outward
 from restive.many.bounded import BoundedPlan
 from restive.many.policies import KindIndexPolicy
@@ -109,7 +109,7 @@ def _indices(plan: BoundedPlan, policy: KindIndexPolicy, shown: list[int], axes:
         mine = np.flatnonzero(policy.population.kind_of == kind).tolist()
         name = printable(names_of(plan.bandit, mine) if mine else plan.bandit.arm_name(first), 18)
         for state in range(arm.n_states):
-            values: NDArray[np.float64] = index.look_up(np.full(len(ages), state), ages)
+            values: Floats = index.look_up(np.full(len(ages), state), ages)
             shade = 0.35 + 0.65 * (state + 1) / arm.n_states
             label = f"{name}, seen {printable(arm.states[state], 12)}"
             axes.plot(ages, values, color=color, alpha=shade, label=label)

@@ -6,14 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.many.bounded import BoundedPlan
 from restive.model.bandit import Arm
 from restive.planning import Plan
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 STEPS = 4_000
 CELLS = 4_000_000  # arms times steps, at most

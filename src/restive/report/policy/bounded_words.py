@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Bools, Floats
 from restive.base.words import outward
 from restive.many.bounded import BoundedPlan
 from restive.many.index_tables import IndexTable
@@ -33,9 +33,6 @@ from restive.report.policy.alike import alike, called, names_of
 from restive.report.policy.bounded_play import play_stretch
 from restive.report.policy.rules import ShortRule, short_rule, state_words
 from restive.report.policy.visits import visits_of
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 SECONDS = 6.0  # for rules; shares take about one more
 NEAR = 5e-3  # a rule that loses at most this part of what the policy earns is worth saying

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.report.drawing.picture import LONGEST_NAME, printable
 from restive.report.policy.maps import EITHER
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from restive.model.bandit import Bandit
 
-Floats = NDArray[np.float64]
 
 HUES = ("#0072B2", "#E69F00", "#009E73")  # Okabe and Ito's: told apart with any colour vision
 PALEST = 0.25  # share of the hue where nothing is lost
@@ -33,7 +32,7 @@ def state_label(bandit: Bandit, arm: int, state: int, longest: int = LONGEST_NAM
     return printable(names[state], longest) if len(names) > 1 else ""
 
 
-def shades(actions: NDArray[np.int64], gaps: Floats, top: float) -> Floats:
+def shades(actions: Ints, gaps: Floats, top: float) -> Floats:
     """Colours (..., 4): hue of the arm, the deeper the more the second-best pull loses.
 
     White where no arm is better, transparent where the gap is NaN.
@@ -47,7 +46,7 @@ def shades(actions: NDArray[np.int64], gaps: Floats, top: float) -> Floats:
     return np.concatenate([1 - depth * (1 - hues), solid], axis=-1)
 
 
-def cell_edges(ages: NDArray[np.int64]) -> Floats:
+def cell_edges(ages: Ints) -> Floats:
     """Borders of the cells of a row of ages, N + 1 of them."""
     return np.concatenate([ages - 0.5, [ages[-1] + 0.5]])
 

@@ -8,16 +8,14 @@ from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Bools, Floats, Ints
 from restive.report.policy.visits import Visits, grouped, quantiles
 
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
     from restive.planning import Plan
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 EITHER = -1  # no arm is better than the next best by more than the plan can tell
 MAX_ROWS, MAX_MAPS = 24, 12
@@ -223,7 +221,7 @@ def _age_map(
     return AgeMap(last, states, (a, b), (axes[a], axes[b]), actions, gaps, visits, share, also)
 
 
-def _alone(ages: Ints) -> NDArray[np.bool_]:
+def _alone(ages: Ints) -> Bools:
     """Which columns stand for a single age: not the last one, nor one before a jump."""
     return np.asarray(np.diff(ages, append=ages[-1] + 2) == 1)
 

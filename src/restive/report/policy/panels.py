@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.report.drawing.picture import INK
 from restive.report.policy import colors
 from restive.report.policy.maps import EITHER, FINE, AgeMap, Strips, runs
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     from restive.model.bandit import Bandit
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ROW_HEIGHT, DOT = 0.3, 130.0
 ROOM = 28  # letters of a title in full size

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from restive.base.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from restive.planning import Plan
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PATHS, STEPS, WARM_UP = 64, 1000, 1000
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.errors import TooLargeError
 from restive.planning.evaluation import AnyPolicy, evaluate
 from restive.planning.policy_chain import BYTES_PER_STATE
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from restive.model.bandit import Arm, Bandit
     from restive.planning import Plan
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Stays = tuple[tuple[bool, ...], ...]  # for each arm and state: whether to stay after seeing it
 
 NEAR = 1e-3  # a rule this part below the best is worth saying, with the words for it

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
+from restive.base.arrays import Ints
 from restive.report.drawing.picture import printable
 from restive.report.drawing.svg import label, picture
 from restive.report.policy import maps
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from restive.model.bandit import Bandit
     from restive.planning import Plan
 
-Ints = NDArray[np.int64]
 
 ROW, STRIP = 22.0, 300.0
 LETTER = 6.1  # width of a letter at the size of these pictures

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.errors import TooLargeError
 from restive.report.policy.play import Play, simulated_play
 
 if TYPE_CHECKING:
     from restive.planning import Plan
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST = 60_000  # information states whose law is computed
 PATHS, STEPS, WARM_UP = 256, 100, 100
@@ -80,7 +78,7 @@ def visits_of(plan: Plan, play: Play | None = None) -> Visits:
     return Visits(law.states, ages, law.last, law.pulls, law.shares, True)
 
 
-def grouped(keys: NDArray[np.int64], shares: Floats) -> dict[tuple[int, ...], float]:
+def grouped(keys: Ints, shares: Floats) -> dict[tuple[int, ...], float]:
     """Sum of the shares for each distinct row of keys, the most frequent first."""
     rows, place = np.unique(keys, axis=0, return_inverse=True)
     sums = np.bincount(place.ravel(), shares, minlength=len(rows))
