@@ -1,4 +1,4 @@
-"""What the machine offers: threads to share work among, and memory."""
+"""What the machine offers: threads to share work among, memory, versions of packages."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-
-__all__ = ["memory_allowed", "share_out", "thread_count"]
 
 THREADS_FROM_PAIRS = 2_000_000  # below, threads cost more than they save
 
@@ -50,3 +48,13 @@ def memory_allowed(memory: int | None = None) -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, ValueError, OSError):
         return 4 << 30
+
+
+def installed_version(package: str) -> str:
+    """The version of a package; "unknown" where it runs from its source and is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"

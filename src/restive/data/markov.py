@@ -62,10 +62,16 @@ def check_markov(
         if bandit is not None:
             say(f"what is at stake with {arm.name}", k / len(traces.arms))
             own = [_with_stake(finding, traces, bandit, k) for finding in own]
-        if own[0].fails and own[1].fails:
-            own[0] = replace(own[0], note=DISGUISE)
-        verdicts.append(ArmVerdict(arm.name, tuple(own)))
+        verdicts.append(_verdict(arm.name, own))
     return Verdicts(tuple(verdicts), level, tests)
+
+
+def _verdict(arm: str, findings: list[Finding]) -> ArmVerdict:
+    """memory, change: the first two findings."""
+    memory, change, *others = findings
+    if memory.fails and change.fails:
+        memory = replace(memory, note=DISGUISE)
+    return ArmVerdict(arm, (memory, change, *others))
 
 
 def _in_steps(period: float | str | None, tick: float | None) -> float | None:

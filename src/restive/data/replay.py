@@ -60,38 +60,28 @@ def replay(
     require(runs >= 1, "runs", runs, "Give a number of runs from 1 on.")
     traces = data if isinstance(data, Traces) else read_traces(data, **reading)
     world = trace_world(traces)
-    begin = round(train * world.steps)
-    require(begin < world.steps, "train", train, "Leave some steps to be judged on.")
-    judge = _Judge(world, begin)
+    judge = _Judge(world, train)
     fitted, notes = _fitted(traces, train)
     rows = list(_hindsight(judge, traces))
     best = rows[-1].name
-    if begin and fitted is not None:
-        policy, how = _planned(fitted)
-        rows.append(judge.row(f"plan of the fit ({how})", "fitted", [play_trace(policy, world)]))
-    if begin:
-        rows.append(_first_best(judge, traces))
-    for label, replays in _learners(learners, world, fitted, runs, delta, rng, progress):
-        rows.append(judge.row(label, "learner", replays))
-    for rest in cooldowns:
-        again = play_trace(Cooldown(world.n_arms, rest), world)
-        rows.append(judge.row(f"cooldown {rest}", "rule", [again]))
-    rows.append(judge.row(STAY, "rule", [play_trace(Staying(world.n_arms), world)]))
-    rows.append(judge.row("round-robin", "rule", [play_trace(InTurn(world.n_arms), world)]))
+    rows += _first_part(judge, traces, fitted) if judge.begin else ()
+    rows += _learners(judge, learners, fitted, runs, delta, rng, progress)
+    rows += _rules(judge, cooldowns)
     distinct = {row.name: row for row in rows}  # a rule that was named as a learner too
-    order = sorted(distinct.values(), key=lambda row: -row.rate)
     return Replay(
         name or _called(traces), traces.source, tuple(arm.name for arm in traces.arms),
-        world.steps, begin, float(world.seen.mean()), best.removeprefix("best arm: "),
-        tuple(order), (*traces.notes, *notes, *_pieces(traces)),
+        world.steps, judge.begin, float(world.seen.mean()), best.removeprefix("best arm: "),
+        tuple(sorted(distinct.values(), key=lambda row: -row.rate)), (*traces.notes, *notes, *_pieces(traces)),
     )  # fmt: skip
 
 
 class _Judge:
     """Sums of what was earned in the part of a trace that is judged."""
 
-    def __init__(self, world: TraceWorld, begin: int) -> None:
-        self.world, self.begin = world, begin
+    def __init__(self, world: TraceWorld, train: float) -> None:
+        self.world, self.begin = world, round(train * world.steps)
+        remedy = "Leave some steps to be judged on."
+        require(self.begin < world.steps, "train", train, remedy)
 
     def row(self, name: str, kind: Kind, replays: Sequence[Replayed]) -> ReplayRow:
         parts = [replayed.paid[self.begin :] for replayed in replays]
@@ -129,13 +119,24 @@ def _hindsight(judge: _Judge, traces: Traces) -> Iterator[ReplayRow]:
     yield judge.row(f"best arm: {traces.arms[arm].name}", "hindsight", [judge.arm(arm)])
 
 
-def _first_best(judge: _Judge, traces: Traces) -> ReplayRow:
-    """The arm that was best in the first part."""
+def _first_part(judge: _Judge, traces: Traces, fitted: Bandit | None) -> Iterator[ReplayRow]:
+    """What the first part suggests: the plan of its fit, and the arm that was best in it."""
     world = judge.world
+    if fitted is not None:
+        policy, how = _planned(fitted)
+        yield judge.row(f"plan of the fit ({how})", "fitted", [play_trace(policy, world)])
     rates = [_mean(judge.arm(arm).paid[: judge.begin]) for arm in range(world.n_arms)]
     arm = int(np.nanargmax(rates)) if not np.isnan(rates).all() else 0
     label = f"best arm before: {traces.arms[arm].name}"
-    return judge.row(label, "fitted", [play_trace(Always(world.n_arms, arm), world)])
+    yield judge.row(label, "fitted", [play_trace(Always(world.n_arms, arm), world)])
+
+
+def _rules(judge: _Judge, cooldowns: Sequence[int]) -> Iterator[ReplayRow]:
+    """Rules of thumb."""
+    arms = judge.world.n_arms
+    rules: dict[str, Any] = {f"cooldown {rest}": Cooldown(arms, rest) for rest in cooldowns}
+    for label, rule in (rules | {STAY: Staying(arms), "round-robin": InTurn(arms)}).items():
+        yield judge.row(label, "rule", [play_trace(rule, judge.world)])
 
 
 def _fitted(traces: Traces, train: float) -> tuple[Bandit | None, list[str]]:
@@ -158,11 +159,12 @@ def _planned(bandit: Bandit) -> tuple[Policy, str]:
 
 
 def _learners(
-    learners: Any, world: TraceWorld, fitted: Bandit | None, runs: int, delta: float, rng: int,
+    judge: _Judge, learners: Any, fitted: Bandit | None, runs: int, delta: float, rng: int,
     progress: Callable[[str, int], None] | None,
-) -> Iterator[tuple[str, list[Replayed]]]:  # fmt: skip
+) -> Iterator[ReplayRow]:  # fmt: skip
     from restive.experiments.participants import participants_from
 
+    world = judge.world
     participants, faults = participants_from(learners)
     if faults:
         raise ProblemError(faults)
@@ -178,7 +180,7 @@ def _learners(
                 replays.append(play_trace(player, world, report))
             if isinstance(player, FollowPolicy):
                 break  # it draws nothing: all runs are alike
-        yield participant.label, replays
+        yield judge.row(participant.label, "learner", replays)
 
 
 def _reporter(progress: Callable[[str, int], None], label: str) -> Callable[[int], None]:

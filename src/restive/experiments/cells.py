@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from restive.base.errors import Fault, ProblemError, RestiveError, TooLargeError
+from restive.base.machine import installed_version
 from restive.experiments.participants import Participant
 from restive.experiments.traces import played_stretch
 from restive.learners import Learner
@@ -86,7 +86,7 @@ def versions() -> dict[str, str]:
 
     An installation that points to a working copy keeps its version while it is worked on.
     """
-    return {name: _version(name) for name in PACKAGES} | {SOURCES: _source_hash(HOME)}
+    return {name: installed_version(name) for name in PACKAGES} | {SOURCES: _source_hash(HOME)}
 
 
 def _source_hash(home: Path) -> str:
@@ -96,13 +96,6 @@ def _source_hash(home: Path) -> str:
         data = path.read_bytes().replace(b"\r\n", b"\n")  # as a checkout may write them
         digest.update(f"{path.relative_to(home).as_posix()}\0{len(data)}\0".encode() + data)
     return digest.hexdigest()[:16]
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:  # run from its source, not installed
-        return "unknown"
 
 
 def run_batch(jobs: Sequence[Job]) -> list[CellOutcome]:

@@ -110,15 +110,20 @@ def _strides(arms: Sequence[int], rep: Representation, inner: int, state: Ints, 
     return step
 
 
+def _rows(rep: Representation) -> tuple[Ints, Ints, Ints]:
+    """For each arm pulled last: the arm along rows, which of two tables it has, their length."""
+    arms = np.array(_row_arms(rep))
+    tables = np.array([0 if z == longest_first(rep)[0] else 1 for z in arms])
+    return arms, tables, np.array([_row_length(rep, int(z)) for z in arms])
+
+
 def lay_out(rep: Representation) -> MemoryLayout:
     count = rep.n_arms
     sizes, ages = np.array(rep.sizes), np.array(rep.n_ages)
     caps, rested = np.array(rep.caps), np.array(rep.rested)
     first = np.where(caps == 1, 0, 1)
     after_one = np.where(ages > 1, 1, 0)  # stored age (from 0) after one step of rest
-    row_arm = np.array(_row_arms(rep))
-    row_table = np.array([0 if z == longest_first(rep)[0] else 1 for z in row_arm])
-    row = np.array([_row_length(rep, int(z)) for z in row_arm])
+    row_arm, row_table, row = _rows(rep)
     outer = np.full((count, count), -1)
     state_stride, age_stride = np.zeros((2, count, count), dtype=np.int64)
     entry_state, entry_age = np.zeros((2, count, count, count), dtype=np.int64)

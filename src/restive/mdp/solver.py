@@ -124,8 +124,7 @@ def solve(
     stop = Stop(tolerance, max_sweeps, progress, expired)
     iteration: Any
     if isinstance(structure, StructuredMDP):
-        # here and not above, so that importing the solver does not import numba
-        from restive.mdp.iteration import ArrayIteration
+        from restive.mdp.iteration import ArrayIteration  # not above: it imports numba
 
         iteration = ArrayIteration(structure, parameters, start)
         bounds = plain_sweeps(iteration, stop)

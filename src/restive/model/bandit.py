@@ -80,18 +80,17 @@ class Arm:
             raise ProblemError(faults)
         assert matrix is not None
         assert means is not None
-        for attribute, value in [
-            ("transitions", frozen(validation.normalised(matrix))),
-            ("rewards", frozen(means if units.plain else units.inside(means).clip(0, 1))),
-            ("units", units),
-            ("group", str(group)),
-            ("rewards_given", frozen(means)),
-            ("name", str(name)),
-            ("states", names),
-            ("reward_noise", reward_noise),
-            ("initial", law),
-        ]:
-            object.__setattr__(self, attribute, value)
+        self.__dict__.update(  # frozen to everybody else
+            transitions=frozen(validation.normalised(matrix)),
+            rewards=frozen(means if units.plain else units.inside(means).clip(0, 1)),
+            units=units,
+            group=str(group),
+            rewards_given=frozen(means),
+            name=str(name),
+            states=names,
+            reward_noise=reward_noise,
+            initial=law,
+        )
 
     @property
     def n_states(self) -> int:

@@ -73,20 +73,14 @@ def plan(
     allowed = memory_allowed(memory)
     if caps is None:
         refuse_if_hopeless(bandit, tolerance, allowed)
-    if compiled is None:
-        compiled = not is_small(bandit, tolerance, caps)
+    compiled = not is_small(bandit, tolerance, caps) if compiled is None else compiled
     with notebook_line() as tell:
         watch = progress or (None if tell is None else _telling(tell))
         work = _Work(bandit, tolerance, caps, allowed, compiled, watch,
                      lambda: time is not None and perf_counter() - began > time)  # fmt: skip
         level = work.refined()
     lower, upper = _narrowed(bandit, level, tolerance)
-    width = float((upper - lower).max())
-    if work.expired() and width >= 1.0:
-        raise TooLargeError(
-            f"nothing is known of the best policy after {time:g} seconds of planning"
-        )
-    note = "" if width <= tolerance else work.excuse()
+    note = work.excuse(float((upper - lower).max()), time)
     return Plan(bandit, level.representation, level.parameters, lower, upper, level.values,
                 tolerance, level.sweeps, not note, perf_counter() - began, note)  # fmt: skip
 
@@ -187,8 +181,14 @@ class _Work:
     def _refusal(self, reached: float | None) -> TooLargeError:
         return too_large(self.bandit, self.tolerance, self.allowed, fitting_words(reached))
 
-    def excuse(self) -> str:
-        """Why the interval is wider than the tolerance."""
+    def excuse(self, width: float, time: float | None) -> str:
+        """Why the interval is wider than the tolerance; empty if it is not."""
+        if self.expired() and width >= 1.0:
+            raise TooLargeError(
+                f"nothing is known of the best policy after {time:g} seconds of planning"
+            )
+        if width <= self.tolerance:
+            return ""
         if self.expired():
             return "the time was over before the tolerance was reached"
         if self.caps is not None:

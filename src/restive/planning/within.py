@@ -13,7 +13,7 @@ from restive.model.arguments import require_bandit
 from restive.model.bandit import Bandit
 from restive.planning.exact import plan
 from restive.planning.result import Plan
-from restive.planning.size import Forecast, forecast
+from restive.planning.size import forecast
 
 TOLERANCES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 
@@ -47,12 +47,8 @@ def plan_within(
     >>> plan_within(gilbert_elliott(9, 0.001, 0.002), 1.0).reason
     'a plan to within 1e-06 takes about 2e34 information states'
     """
-    if require_bandit(bandit).pulls > 1:
-        return Refusal(f"exact plans are for one pull a step, and here there are {bandit.pulls}")
-    least = prod(bandit.n_states)  # every combination of last states, whatever the ages
-    if 8 * least > memory_allowed(memory):
-        return Refusal(f"a plan takes more than {_count(least)} information states")
-    why = ""
+    if why := _impossible(require_bandit(bandit), memory):
+        return Refusal(why)
     for tolerance in tolerances:
         try:
             size = forecast(bandit, tolerance, memory=memory)
@@ -60,7 +56,8 @@ def plan_within(
                 best = plan(bandit, tolerance, memory=memory, time=seconds if clock else None,
                             compiled=compiled, progress=progress)  # fmt: skip
                 return _judged(best, tolerances[-1], why, seconds if clock else inf)
-            why = why or f"a plan to within {tolerance:g} {_words(size)}"
+            takes = f"takes about {_count(size.states)} information states"
+            why = why or f"a plan to within {tolerance:g} {takes}"
         except TooLargeError:  # more than the forecast said
             why = why or f"a plan to within {tolerance:g} does not fit into memory"
         except ArithmeticError:
@@ -68,8 +65,14 @@ def plan_within(
     return Refusal(why)
 
 
-def _words(size: Forecast) -> str:
-    return f"takes about {_count(size.states)} information states"
+def _impossible(bandit: Bandit, memory: int | None) -> str:
+    """Why there can be no plan at any tolerance; empty if there may be one."""
+    if bandit.pulls > 1:
+        return f"exact plans are for one pull a step, and here there are {bandit.pulls}"
+    least = prod(bandit.n_states)  # every combination of last states, whatever the ages
+    if 8 * least > memory_allowed(memory):
+        return f"a plan takes more than {_count(least)} information states"
+    return ""
 
 
 def _count(states: int) -> str:

@@ -13,6 +13,7 @@ from restive.base.arrays import Floats, Ints
 from restive.base.checks import require_horizon
 from restive.base.described import Described
 from restive.base.errors import Fault, ProblemError
+from restive.base.machine import installed_version
 from restive.base.notebook import notebook_line
 from restive.base.pictured import Pictured
 from restive.base.table import Table
@@ -29,6 +30,7 @@ from restive.simulation.structured import StructuredWorld
 from restive.simulation.worlds import BLOCK, BanditWorld, RecordedWorld, recorded_seed
 
 World = BanditWorld | RecordedWorld | StructuredWorld
+Yardsticks = tuple[float | None, float | None, dict[str, str]]  # rho*, best arms, what is missing
 
 NO_PLAN = "no plan was given: play(..., plan=plan(bandit)) computes it"
 
@@ -152,13 +154,8 @@ def play(
     ((500, 500), 'no plan was given: play(..., plan=plan(bandit)) computes it')
     """
     steps = require_horizon(horizon)
-    _check_kinds(learner, world)
-    if isinstance(learner, Policy):
-        learner = FollowPolicy(learner)
-    elif not isinstance(world, StructuredWorld):
-        learner = as_learner(learner, _arms(world))
-    _check(learner, world, plan)
-    gain, best, missing = _yardsticks(world, plan)
+    learner = _player(learner, world, plan)
+    yardsticks = _yardsticks(world, plan)
     began, planned = perf_counter(), learner.planning_seconds
     rewards = RewardSum(marks(steps), learner.n_arms)
     gaps = None if plan is None else GapSum(plan, rewards.at)
@@ -168,20 +165,29 @@ def play(
                 progress(rewards.steps, rewards.total)
             elif tell is not None:
                 tell(f"{learner.name}: {rewards.steps:,} of {steps:,} steps")
+    planning = learner.planning_seconds - planned
+    seconds = planning, perf_counter() - began - planning
+    provenance = _provenance(learner, world, steps)
+    # the plan for the step after the run is no episode of it
+    episodes = tuple(start for start in learner.episodes if start <= rewards.steps)
+    return _run(rewards, gaps, yardsticks, episodes, seconds, provenance)
+
+
+def _run(
+    rewards: RewardSum, gaps: GapSum | None, yardsticks: Yardsticks, episodes: tuple[int, ...],
+    seconds: tuple[float, float], provenance: dict[str, Any],
+) -> Run:  # fmt: skip
+    """The sums beside the yardsticks. seconds: planning and playing."""
+    gain, best, missing = yardsticks
     rewards.end()
     if gaps is not None:
         gaps.end()
         gain = gaps.gain
-    planning = learner.planning_seconds - planned
-    playing = perf_counter() - began - planning
-    # the plan for the step after the run is no episode of it
-    episodes = tuple(start for start in learner.episodes if start <= rewards.steps)
     return Run(
-        steps, rewards.total, rewards.at, rewards.curve, _against(gain, rewards),
+        provenance["horizon"], rewards.total, rewards.at, rewards.curve, _against(gain, rewards),
         None if gaps is None else gaps.curve, _against(best, rewards),
         None if gaps is None else gaps.boundary, gain, best, episodes,
-        tuple(rewards.pulled.tolist()), planning, playing, _provenance(learner, world, steps),
-        missing,
+        tuple(rewards.pulled.tolist()), *seconds, provenance, missing,
     )  # fmt: skip
 
 
@@ -211,9 +217,7 @@ def _pulls(world: BanditWorld | RecordedWorld) -> int:
     return 1 if world.bandit is None else world.bandit.pulls
 
 
-def _yardsticks(
-    world: World, plan: Plan | None
-) -> tuple[float | None, float | None, dict[str, str]]:
+def _yardsticks(world: World, plan: Plan | None) -> Yardsticks:
     """rho* if it takes no plan, what the best arms alone earn, and why there is no more."""
     if isinstance(world, StructuredWorld):
         why = "a structured MDP has no arms"
@@ -234,6 +238,17 @@ def _against(rate: float | None, rewards: RewardSum) -> Floats | None:
 
 def _arms(world: BanditWorld | RecordedWorld) -> int:
     return len(world.states) if isinstance(world, RecordedWorld) else world.bandit.n_arms
+
+
+def _player(learner: Learner | Policy, world: World, plan: Plan | None) -> Learner:
+    """Who plays, checked to fit the world: a learner, or one that follows the policy."""
+    _check_kinds(learner, world)
+    if isinstance(learner, Policy):
+        learner = FollowPolicy(learner)
+    elif not isinstance(world, StructuredWorld):
+        learner = as_learner(learner, _arms(world))
+    _check(learner, world, plan)
+    return learner
 
 
 def _check_kinds(learner: object, world: object) -> None:
@@ -271,23 +286,13 @@ def _check(learner: Learner, world: World, plan: Plan | None) -> None:
 
 
 def _provenance(learner: Learner, world: World, steps: int) -> dict[str, Any]:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        release = version("restive")
-    except PackageNotFoundError:
-        release = "unknown"
     bandit = None if isinstance(world, StructuredWorld) else world.bandit
     # the world's seed gives the arms' paths, the learner's own what it draws itself
     rng = getattr(learner, "rng", None)
     luck = rng.bit_generator.seed_seq if isinstance(rng, np.random.Generator) else None
     own = recorded_seed(luck) if isinstance(luck, np.random.SeedSequence) else None
     return {
-        "restive": release,
-        "learner": learner.name,
-        "settings": learner.settings,
-        "problem": "" if bandit is None else bandit.name,
-        "seed": world.seed,
-        "learner_seed": own,
-        "horizon": steps,
-    }
+        "restive": installed_version("restive"), "learner": learner.name,
+        "settings": learner.settings, "problem": "" if bandit is None else bandit.name,
+        "seed": world.seed, "learner_seed": own, "horizon": steps,
+    }  # fmt: skip

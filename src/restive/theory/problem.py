@@ -104,30 +104,20 @@ def problem_bounds(
     diameter, support, colors, _, _, epsilon = at(steps)
     width = min(epsilon, 0.5)  # at T = 1 eps is 1 and no sample would ever be enough
     return BanditBounds(
-        horizon=steps,
-        delta=delta,
-        epsilon=epsilon,
-        n_states=sizes,
-        periods=periods,
-        diameters=diameters,
-        mixing_times=times,
-        caps=caps,
-        n_colors=colors,
-        n_colors_exact=n_colors(sizes, exact, periods),
-        max_support=support,
+        horizon=steps, delta=delta, epsilon=epsilon,
+        n_states=sizes, periods=periods, diameters=diameters, mixing_times=times,
+        caps=caps, n_colors=colors, n_colors_exact=n_colors(sizes, exact, periods),
+        max_support=support, diameter=diameter,
         lemma_1=diameter_bound(diameters, max(caps), periods),
-        diameter=diameter,
         theorem_2=theorem_2(sizes, diameters, times, steps, delta),
         theorem_2_unknown_mixing=theorem_2_unknown_mixing(sizes, diameters, steps, delta),
-        theorem_3=_hardest(sizes, steps),
-        theorem_4=regret_bound(*at(steps)),
-        terms=regret_terms(*at(steps)),
-        episodes=episodes_bound(steps, colors),
+        theorem_3=_hardest(sizes, steps), theorem_4=regret_bound(*at(steps)),
+        terms=regret_terms(*at(steps)), episodes=episodes_bound(steps, colors),
         reward_visits=reward_visits(steps, colors, delta, width),
         transition_visits=transition_visits(steps, colors, support, delta, width),
         meaningful_horizon=first_meaningful_horizon(lambda t: regret_bound(*at(t))),
         meaningful_horizon_terms=first_meaningful_horizon(lambda t: regret_terms(*at(t)).total),
-    )
+    )  # fmt: skip
 
 
 def _explain_learning(b: BanditBounds) -> list[str]:
