@@ -59,19 +59,19 @@ def replay(
     require(0 <= train < 1, "train", train, "Give a share from 0 to below 1, such as 0.5.")
     require(runs >= 1, "runs", runs, "Give a number of runs from 1 on.")
     traces = data if isinstance(data, Traces) else read_traces(data, **reading)
-    world = trace_world(traces)
-    judge = _Judge(world, train)
+    judge = _Judge(trace_world(traces), train)
     fitted, notes = _fitted(traces, train)
     rows = list(_hindsight(judge, traces))
-    best = rows[-1].name
+    best = rows[-1].name.removeprefix("best arm: ")
     rows += _first_part(judge, traces, fitted) if judge.begin else ()
     rows += _learners(judge, learners, fitted, runs, delta, rng, progress)
     rows += _rules(judge, cooldowns)
     distinct = {row.name: row for row in rows}  # a rule that was named as a learner too
     return Replay(
         name or _called(traces), traces.source, tuple(arm.name for arm in traces.arms),
-        world.steps, judge.begin, float(world.seen.mean()), best.removeprefix("best arm: "),
-        tuple(sorted(distinct.values(), key=lambda row: -row.rate)), (*traces.notes, *notes, *_pieces(traces)),
+        judge.world.steps, judge.begin, float(judge.world.seen.mean()), best,
+        tuple(sorted(distinct.values(), key=lambda row: -row.rate)),
+        (*traces.notes, *notes, *_pieces(traces)),
     )  # fmt: skip
 
 

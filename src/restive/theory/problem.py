@@ -104,10 +104,9 @@ def problem_bounds(
     diameter, support, colors, _, _, epsilon = at(steps)
     width = min(epsilon, 0.5)  # at T = 1 eps is 1 and no sample would ever be enough
     return BanditBounds(
-        horizon=steps, delta=delta, epsilon=epsilon,
+        horizon=steps, delta=delta, epsilon=epsilon, max_support=support, diameter=diameter,
         n_states=sizes, periods=periods, diameters=diameters, mixing_times=times,
         caps=caps, n_colors=colors, n_colors_exact=n_colors(sizes, exact, periods),
-        max_support=support, diameter=diameter,
         lemma_1=diameter_bound(diameters, max(caps), periods),
         theorem_2=theorem_2(sizes, diameters, times, steps, delta),
         theorem_2_unknown_mixing=theorem_2_unknown_mixing(sizes, diameters, steps, delta),
