@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from itertools import chain
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from restive.base.errors import Fault, ProblemError
-
-__all__ = [
-    "ArmColumn",
-    "Arms",
-    "BreakAfter",
-    "Cut",
-    "Data",
-    "Labels",
-    "PieceColumn",
-    "RewardColumn",
-    "Rewards",
-    "StateColumn",
-    "Tick",
-    "TimeColumn",
-    "read_period",
-    "reading",
-]
 
 Data = Annotated[
     list[str],
@@ -33,47 +20,44 @@ Data = Annotated[
         "JSON lines from standard input.",
     ),
 ]
-ArmColumn = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Column with the name of the arm.")
-]
-TimeColumn = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Column with the time: numbers or dates.")
-]
-StateColumn = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Column with what was seen.")
-]
-RewardColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column with the reward.")]
-PieceColumn = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="Column that tells apart pieces with gaps unknown."),
-]
-Arms = Annotated[str, typer.Option(metavar="NAME,...", help="Arms to take, all by default.")]
-Cut = Annotated[
-    str,
-    typer.Option(
-        metavar="CUT",
-        help="Cut numbers into states: at thresholds (0,2.5), at quantiles (q3: three states) "
-        "or as fits best (fit).",
-    ),
-]
-Labels = Annotated[
-    str, typer.Option(metavar="NAME,...", help="Names of the states, from the lowest.")
-]
-Rewards = Annotated[
-    str, typer.Option(metavar="STATE=X,...", help="Reward of each state: good=1,bad=0.")
-]
-Tick = Annotated[
-    float | None,
-    typer.Option(metavar="X", help="Length of a step in the unit of time, seconds for dates."),
-]
-BreakAfter = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="A gap of more steps than this begins a new piece."),
-]
+OPTIONS: dict[str, tuple[type, str, str]] = {  # type, what stands for a value, help
+    "arm": (str, "COLUMN", "Column with the name of the arm."),
+    "time": (str, "COLUMN", "Column with the time: numbers or dates."),
+    "state": (str, "COLUMN", "Column with what was seen."),
+    "reward": (str, "COLUMN", "Column with the reward."),
+    "piece": (str, "COLUMN", "Column that tells apart pieces with gaps unknown."),
+    "arms": (str, "NAME,...", "Arms to take, all by default."),
+    "cut": (str, "CUT", "Cut numbers into states: at thresholds (0,2.5), at quantiles (q3: three "
+            "states) or as fits best (fit)."),
+    "labels": (str, "NAME,...", "Names of the states, from the lowest."),
+    "rewards": (str, "STATE=X,...", "Reward of each state: good=1,bad=0."),
+    "tick": (float, "X", "Length of a step in the unit of time, seconds for dates."),
+    "break_after": (int, "N", "A gap of more steps than this begins a new piece."),
+}  # fmt: skip
 
 
-def reading(*, arms: str, cut: str, labels: str, rewards: str, **columns: Any) -> dict[str, Any]:
-    """Arguments of ``read_traces``; columns, tick and break_after are such already."""
+def reads_data(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options above in place of its argument ``columns``.
+
+    It gets them there as arguments of ``read_traces``.
+    """
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        command(columns=_reading(**{name: given.pop(name) for name in OPTIONS}), **given)
+
+    options = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[
+            kind | None, typer.Option(metavar=value, help=words)])
+        for name, (kind, value, words) in OPTIONS.items()
+    ]  # fmt: skip
+    own = signature(command, eval_str=True).parameters.items()
+    merged = [options if name == "columns" else [parameter] for name, parameter in own]
+    run.__signature__ = Signature(list(chain.from_iterable(merged)))  # type: ignore[attr-defined]  # what Typer reads
+    return run
+
+
+def _reading(*, arms: str, cut: str, labels: str, rewards: str, **columns: Any) -> dict[str, Any]:
     return {
         **columns, "arms": _names("--arms", arms), "cut": _cut(cut),
         "labels": _names("--labels", labels), "rewards": _rewards(rewards),

@@ -20,58 +20,55 @@ if TYPE_CHECKING:
     from restive.experiments import Experiment, Results
 
 
+Problems = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PROBLEM",
+        help="Problem files, names of the gallery or of a suite; or one experiment file.",
+        autocompletion=complete_problem,
+    ),
+]
+Out = Annotated[str, typer.Option(metavar="DIR", help="Directory for the results.")]
+Learners = Annotated[
+    str,
+    typer.Option(
+        metavar="A,B,...",
+        help="Who plays; restive learners lists them. Or your own, module:function.",
+        autocompletion=complete_learners,
+    ),
+]
+Horizons = Annotated[
+    list[str] | None,
+    typer.Option(metavar="T", help="Steps of a run (default: 1e5); may be given several times."),
+]
+Runs = Annotated[int | None, typer.Option(metavar="N", help="Runs of each learner (default: 20).")]
+Seed = Annotated[
+    int | None, typer.Option(metavar="N", help="Same seed, same results (default: 0).")
+]
+Delta = Annotated[
+    str, typer.Option(metavar="P", help="Probability with which guarantees may fail.")
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="Processes at work (default: one for each core, or the whole cluster)."
+    ),
+]
+Backend = Annotated[
+    Literal["local", "dask", "ray"], typer.Option(help="Where the runs take place.")
+]
+Address = Annotated[
+    str,
+    typer.Option(metavar="URL", help="Of a running Dask or Ray cluster, such as tcp://host:8786."),
+]
+
+
 @app.command(epilog="Example: restive compare example-1 example-3 --horizon 1e4 --out runs")
 def compare(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PROBLEM",
-            help="Problem files, names of the gallery or of a suite; or one experiment file.",
-            autocompletion=complete_problem,
-        ),
-    ],
-    out: Annotated[str, typer.Option(metavar="DIR", help="Directory for the results.")],
-    learners: Annotated[
-        str,
-        typer.Option(
-            metavar="A,B,...",
-            help="Who plays; restive learners lists them. Or your own, module:function.",
-            autocompletion=complete_learners,
-        ),
-    ] = "",
-    horizon: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="T", help="Steps of a run (default: 1e5); may be given several times."
-        ),
-    ] = None,
-    runs: Annotated[
-        int | None, typer.Option(metavar="N", help="Runs of each learner (default: 20).")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Same seed, same results (default: 0).")
-    ] = None,
-    delta: Annotated[
-        str, typer.Option(metavar="P", help="Probability with which guarantees may fail.")
-    ] = "",
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Processes at work (default: one for each core, or the whole cluster).",
-        ),
-    ] = None,
-    backend: Annotated[
-        Literal["local", "dask", "ray"], typer.Option(help="Where the runs take place.")
-    ] = "local",
-    address: Annotated[
-        str,
-        typer.Option(
-            metavar="URL", help="Of a running Dask or Ray cluster, such as tcp://host:8786."
-        ),
-    ] = "",
-    json: Json = False,
-) -> None:
+    files: Problems, out: Out, learners: Learners = "", horizon: Horizons = None,
+    runs: Runs = None, seed: Seed = None, delta: Delta = "", workers: Workers = None,
+    backend: Backend = "local", address: Address = "", json: Json = False,
+) -> None:  # fmt: skip
     """Compare learners on problems, run by run in the same worlds.
 
     Every run is kept in DIR as it finishes. Ctrl-C or a crash loses no more than the runs under
@@ -105,10 +102,8 @@ def compare(
         print_json({"directory": out, **summary.to_dict(), "failures": _failures(results)})
     else:
         compare_screen.show(results, summary, out)
-    if results.failures:
-        raise typer.Exit(1)
-    if not results.found:
-        raise typer.Exit(2)
+    if results.failures or not results.found:
+        raise typer.Exit(1 if results.failures else 2)
 
 
 def _failures(results: Results) -> list[dict[str, Any]]:

@@ -7,66 +7,41 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from restive.cli.app import Json, app, print_json
-from restive.cli.data_options import (
-    ArmColumn,
-    Arms,
-    BreakAfter,
-    Cut,
-    Data,
-    Labels,
-    PieceColumn,
-    RewardColumn,
-    Rewards,
-    StateColumn,
-    Tick,
-    TimeColumn,
-    read_period,
-    reading,
-)
+from restive.cli.data_options import Data, read_period, reads_data
 
 if TYPE_CHECKING:
     from restive.data.fitting import Fit
 
 
+Out = Annotated[
+    str, typer.Option("--out", "-o", metavar="PATH", help="Write the problem, .toml or .json.")
+]
+Level = Annotated[float, typer.Option(metavar="X", help="Level of the intervals, such as 0.95.")]
+Name = Annotated[str, typer.Option(metavar="TEXT", help="What to call the problem.")]
+Order = Annotated[
+    int, typer.Option(metavar="K", help="Write arms whose states are the last K states.")
+]
+Check = Annotated[
+    bool, typer.Option("--check/--no-check", help="Test whether the arms are Markov.")
+]
+Period = Annotated[
+    str,
+    typer.Option(
+        metavar="N", help="Period to test, in steps, or hour, day, week, year (default: any)."
+    ),
+]
+Report = Annotated[
+    str, typer.Option(metavar="PATH", help="Write a page of the data and the fit, .html.")
+]
+
+
 @app.command(epilog="Example: restive fit log.csv -o problem.toml --report page.html")
+@reads_data
 def fit(
-    data: Data,
-    out: Annotated[
-        str,
-        typer.Option("--out", "-o", metavar="PATH", help="Write the problem, .toml or .json."),
-    ] = "",
-    arm: ArmColumn = None,
-    time: TimeColumn = None,
-    state: StateColumn = None,
-    reward: RewardColumn = None,
-    piece: PieceColumn = None,
-    arms: Arms = "",
-    cut: Cut = "",
-    labels: Labels = "",
-    rewards: Rewards = "",
-    tick: Tick = None,
-    break_after: BreakAfter = None,
-    level: Annotated[
-        float, typer.Option(metavar="X", help="Level of the intervals, such as 0.95.")
-    ] = 0.95,
-    name: Annotated[str, typer.Option(metavar="TEXT", help="What to call the problem.")] = "",
-    order: Annotated[
-        int, typer.Option(metavar="K", help="Write arms whose states are the last K states.")
-    ] = 1,
-    check: Annotated[
-        bool, typer.Option("--check/--no-check", help="Test whether the arms are Markov.")
-    ] = True,
-    period: Annotated[
-        str,
-        typer.Option(
-            metavar="N", help="Period to test, in steps, or hour, day, week, year (default: any)."
-        ),
-    ] = "",
-    report: Annotated[
-        str, typer.Option(metavar="PATH", help="Write a page of the data and the fit, .html.")
-    ] = "",
+    data: Data, *, out: Out = "", columns: dict[str, Any], level: Level = 0.95, name: Name = "",
+    order: Order = 1, check: Check = True, period: Period = "", report: Report = "",
     json: Json = False,
-) -> None:
+) -> None:  # fmt: skip
     """Fit arms to traces and logs, and write them as a problem.
 
     Wide data have one column an arm; long data have one row a sighting, with columns of arm, time,
@@ -83,10 +58,6 @@ def fit(
     output.check_target("--out", out, (".toml", ".json"))
     output.check_target("--report", report, (".html",))
     span = read_period(period)
-    columns = reading(
-        arm=arm, time=time, state=state, reward=reward, piece=piece, arms=arms, cut=cut,
-        labels=labels, rewards=rewards, tick=tick, break_after=break_after,
-    )  # fmt: skip
     fitted = _fit(data, level, name, columns)
     text = _problem(fitted, out, order)  # what stands in its way comes before any output
     verdicts = verdict_screen.check(fitted, span) if check else None

@@ -57,10 +57,8 @@ def paper(
         print_json(result)
     else:
         _show(result, written)
-    if interrupted:
-        raise typer.Exit(130)
-    if result["surprises"]:
-        raise typer.Exit(1)
+    if interrupted or result["surprises"]:
+        raise typer.Exit(130 if interrupted else 1)
 
 
 def _run(claims: tuple[Claim, ...], quick: bool, workers: int) -> tuple[list[Judgement], bool]:

@@ -8,21 +8,7 @@ import typer
 
 from restive.base.errors import Fault, ProblemError
 from restive.cli.app import Json, app, complete_learner, print_json
-from restive.cli.data_options import (
-    ArmColumn,
-    Arms,
-    BreakAfter,
-    Cut,
-    Data,
-    Labels,
-    PieceColumn,
-    RewardColumn,
-    Rewards,
-    StateColumn,
-    Tick,
-    TimeColumn,
-    reading,
-)
+from restive.cli.data_options import Data, reads_data
 from restive.cli.players import own_errors, read_participant
 
 if TYPE_CHECKING:
@@ -32,50 +18,41 @@ if TYPE_CHECKING:
 MOST_RUNS = 1000
 
 
+Learners = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Who plays, once for each; options after the name: 'ucb1' or 'sw-ucb window=50'. "
+        "By default tied-sampling and thompson.",
+        autocompletion=complete_learner,
+    ),
+]
+Train = Annotated[
+    float,
+    typer.Option(
+        metavar="X",
+        help="Share of the steps to fit arms on; the rest is judged. 0: judge all, fit none.",
+    ),
+]
+Cooldowns = Annotated[
+    str, typer.Option(metavar="N,...", help="Rests of the rule of thumb; none: leave it out.")
+]
+Runs = Annotated[
+    int, typer.Option(metavar="N", min=1, max=MOST_RUNS, help="Runs of each learner, other luck.")
+]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Same seed, same result.")]
+Figure = Annotated[
+    str, typer.Option(metavar="PATH", help="Draw what each earned over time, .svg, .pdf or .png.")
+]
+
+
 @app.command(epilog="Example: restive replay log.csv --rewards good=1,bad=0 --learner thompson")
+@reads_data
 def replay(
-    data: Data,
-    learner: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Who plays, once for each; options after the name: 'ucb1' or 'sw-ucb window=50'. "
-            "By default tied-sampling and thompson.",
-            autocompletion=complete_learner,
-        ),
-    ] = None,
-    train: Annotated[
-        float,
-        typer.Option(
-            metavar="X",
-            help="Share of the steps to fit arms on; the rest is judged. 0: judge all, fit none.",
-        ),
-    ] = 0.5,
-    cooldowns: Annotated[
-        str, typer.Option(metavar="N,...", help="Rests of the rule of thumb; none: leave it out.")
-    ] = "2,8,32",
-    runs: Annotated[
-        int,
-        typer.Option(metavar="N", min=1, max=MOST_RUNS, help="Runs of each learner, other luck."),
-    ] = 3,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Same seed, same result.")] = 0,
-    arm: ArmColumn = None,
-    time: TimeColumn = None,
-    state: StateColumn = None,
-    reward: RewardColumn = None,
-    piece: PieceColumn = None,
-    arms: Arms = "",
-    cut: Cut = "",
-    labels: Labels = "",
-    rewards: Rewards = "",
-    tick: Tick = None,
-    break_after: BreakAfter = None,
-    json: Json = False,
-    figure: Annotated[
-        str,
-        typer.Option(metavar="PATH", help="Draw what each earned over time, .svg, .pdf or .png."),
-    ] = "",
-) -> None:
+    data: Data, *, learner: Learners = None, train: Train = 0.5, cooldowns: Cooldowns = "2,8,32",
+    runs: Runs = 3, seed: Seed = 0, columns: dict[str, Any], json: Json = False,
+    figure: Figure = "",
+) -> None:  # fmt: skip
     """Replay a trace: what would learners have earned on it?
 
     The trace is the world. Learners are judged beside the best arm of every step, the best single
@@ -86,10 +63,6 @@ def replay(
     from restive.cli import output, replay_screen
 
     output.check_target("--figure", figure, (".svg", ".pdf", ".png"), needs="matplotlib")
-    columns = reading(
-        arm=arm, time=time, state=state, reward=reward, piece=piece, arms=arms, cut=cut,
-        labels=labels, rewards=rewards, tick=tick, break_after=break_after,
-    )  # fmt: skip
     players = [_participant(words) for words in learner or []]
     options = {"train": train, "cooldowns": _rests(cooldowns), "runs": runs, "rng": seed}
     with own_errors(*players):

@@ -11,56 +11,52 @@ import typer
 from restive.base.errors import Fault, ProblemError
 from restive.cli.app import Json, app, print_json
 
+Directory = Annotated[
+    str, typer.Argument(metavar="DIR", help="Directory that restive compare wrote.")
+]
+Out = Annotated[
+    str, typer.Option(metavar="FILE.html", help="Write the page here (default DIR/report/).")
+]
+Formats = Annotated[
+    str,
+    typer.Option(
+        metavar="A,B,...",
+        help="Some of html, md, svg, pdf, csv, parquet (default: all that can be written, "
+        "or html alone with --out).",
+    ),
+]
+Figure = Annotated[
+    str, typer.Option(metavar="PATH", help="Draw regret curves only: .pdf, .svg, .png or .pgf.")
+]
+LatexTable = Annotated[
+    str, typer.Option(metavar="FILE.tex", help="Write final regrets only, as a LaTeX table.")
+]
+Problem = Annotated[str, typer.Option(metavar="NAME", help="Of the figure (default: the first).")]
+Horizon = Annotated[
+    str, typer.Option(metavar="T", help="Of figure and table (default: the longest).")
+]
+Regret = Annotated[Literal["gap", "plain", "weak"], typer.Option(help="What the figure shows.")]
+Width = Annotated[
+    Literal["one", "two"], typer.Option(help="Columns of a page that the figure fills.")
+]
+Panels = Annotated[
+    Literal["1", "2"], typer.Option(help="Logarithmic axes alone, or linear ones beside them.")
+]
+Labels = Annotated[
+    Literal["direct", "legend"] | None,
+    typer.Option(help="Names at the curves, or below (default: below if one column wide)."),
+]
+Style = Annotated[Literal["plain", "serif", "tex"], typer.Option(help="Letters of the figure.")]
+Title = Annotated[bool, typer.Option(help="The problem's name above the figure.")]
+
 
 @app.command(epilog="Example: restive report runs --figure regret.pdf --width one")
 def report(
-    directory: Annotated[
-        str, typer.Argument(metavar="DIR", help="Directory that restive compare wrote.")
-    ],
-    out: Annotated[
-        str,
-        typer.Option(metavar="FILE.html", help="Write the page here (default DIR/report/)."),
-    ] = "",
-    formats: Annotated[
-        str,
-        typer.Option(
-            metavar="A,B,...",
-            help="Some of html, md, svg, pdf, csv, parquet (default: all that can be written, "
-            "or html alone with --out).",
-        ),
-    ] = "",
-    json: Json = False,
-    figure: Annotated[
-        str,
-        typer.Option(metavar="PATH", help="Draw regret curves only: .pdf, .svg, .png or .pgf."),
-    ] = "",
-    table: Annotated[
-        str, typer.Option(metavar="FILE.tex", help="Write final regrets only, as a LaTeX table.")
-    ] = "",
-    problem: Annotated[
-        str, typer.Option(metavar="NAME", help="Of the figure (default: the first).")
-    ] = "",
-    horizon: Annotated[
-        str, typer.Option(metavar="T", help="Of figure and table (default: the longest).")
-    ] = "",
-    regret: Annotated[
-        Literal["gap", "plain", "weak"], typer.Option(help="What the figure shows.")
-    ] = "gap",
-    width: Annotated[
-        Literal["one", "two"], typer.Option(help="Columns of a page that the figure fills.")
-    ] = "two",
-    panels: Annotated[
-        Literal["1", "2"], typer.Option(help="Logarithmic axes alone, or linear ones beside them.")
-    ] = "2",
-    labels: Annotated[
-        Literal["direct", "legend"] | None,
-        typer.Option(help="Names at the curves, or below (default: below if one column wide)."),
-    ] = None,
-    style: Annotated[
-        Literal["plain", "serif", "tex"], typer.Option(help="Letters of the figure.")
-    ] = "plain",
-    title: Annotated[bool, typer.Option(help="The problem's name above the figure.")] = True,
-) -> None:
+    directory: Directory, out: Out = "", formats: Formats = "", json: Json = False,
+    figure: Figure = "", table: LatexTable = "", problem: Problem = "", horizon: Horizon = "",
+    regret: Regret = "gap", width: Width = "two", panels: Panels = "2", labels: Labels = None,
+    style: Style = "plain", title: Title = True,
+) -> None:  # fmt: skip
     """Report a comparison: who lost least, and how sure that is.
 
     One page that works offline and prints well, with the problems, their best policies, regret
@@ -72,29 +68,41 @@ def report(
         look = {"width": width, "panels": int(panels), "labels": labels, "style": style,
                 "title": title, "regret": regret}  # fmt: skip
         _for_paper(directory, figure, table, (problem, horizon), look)
-        if json:
-            print_json({"directory": directory, "files": [p for p in (figure, table) if p]})
-        else:
-            from restive.cli.console import show_written
+        files = [path for path in (figure, table) if path]
+    else:
+        chosen = [kind.strip().lower() for kind in formats.split(",") if kind.strip()]
+        written = _whole(directory, out, chosen)
+        files = [str(path) for path in written]
+    if json:
+        print_json({"directory": directory, "files": files})
+    elif figure or table:
+        from restive.cli.console import show_written
 
-            show_written([path for path in (figure, table) if path])
-        return
+        show_written(files)
+    else:
+        _show(written, everything=not chosen and not out)
+
+
+def _whole(directory: str, out: str, formats: list[str]) -> list[Path]:
+    """Write the report; returns its files."""
     from restive.cli import console
-    from restive.report.comparison.report import FORMATS, available, write_report
+    from restive.report.comparison.report import write_report
 
-    chosen = [kind.strip().lower() for kind in formats.split(",") if kind.strip()]
     try:
         with console.waiting("writing the report"):
-            written = write_report(directory, out or None, chosen or None)
+            return write_report(directory, out or None, formats or None)
     except ProblemError as error:
         raise ProblemError([_as_option(fault) for fault in error.faults]) from None
-    if json:
-        print_json({"directory": directory, "files": [str(path) for path in written]})
-        return
+
+
+def _show(written: list[Path], everything: bool) -> None:
+    """The files; and, if everything was asked for, how to get the formats that are missing."""
+    from restive.report.comparison.report import FORMATS, available
+
     for path in _few(written):
         typer.echo(f"wrote {path}")
     left = [kind for kind in FORMATS if kind not in available()]
-    if not chosen and not out and left:
+    if everything and left:
         extras = ",".join(sorted({FORMATS[kind][1] for kind in left}))
         typer.echo(f"without {', '.join(left)}: pip install 'restive[{extras}]' brings them")
 
