@@ -14,7 +14,7 @@ from restive.data.markov import check_markov
 from restive.data.memory import tuple_arm, tuple_counts, tuple_states
 from restive.data.stakes import memory_stake, parts_stake
 from restive.data.traces import Traces
-from restive.data.verdicts import Finding, Verdicts, corrected
+from restive.data.verdicts import Assumption, Verdicts, corrected
 
 MEMORY = np.array([[[0.95, 0.05], [0.1, 0.9]], [[0.9, 0.1], [0.6, 0.4]]])
 HALF = Arm([[1.0]], [0.5], name="half")
@@ -31,8 +31,8 @@ def fitted(trace):
 
 
 def test_holm_by_hand():
-    findings = [Finding("memory", False, p) for p in (0.01, 0.04, 0.03)]
-    findings.append(Finding("change", None))
+    findings = [Assumption("memory", False, p) for p in (0.01, 0.04, 0.03)]
+    findings.append(Assumption("change", None))
     judged = corrected(findings, 0.05)
     assert [f.corrected for f in judged[:3]] == pytest.approx([0.03, 0.06, 0.06])
     assert [f.fails for f in judged] == [True, False, False, None]

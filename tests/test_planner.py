@@ -18,7 +18,7 @@ from restive.many import plan_stages, planner
 from restive.many.bounded import percent
 from restive.many.lagrangian import lagrangian_bound
 from restive.many.plan_policies import GroupsPolicy, best_alone
-from restive.many.plan_task import Finding, Standing, Task
+from restive.many.plan_task import StageResult, Standing, Task
 from restive.many.several_pulls import plan_pulls
 from restive.many.simulating import SimulatedValue
 from restive.many.warming import interrupts_held
@@ -146,12 +146,12 @@ def test_the_best_of_all_findings_is_kept():
     task = Task(Bandit([STICKY, STICKY]), 1e-3, 1.0, None, 0)
     standing = Standing(task)
     policy = best_alone(task.bandit, task.gains)[0]
-    assert standing.add(Finding("prices", 0.9, 0.5))
-    assert not standing.add(Finding("grid", 0.95))
+    assert standing.add(StageResult("prices", 0.9, 0.5))
+    assert not standing.add(StageResult("grid", 0.95))
     played = SimulatedValue(0.7, 0.69, 0.71, 8, 100, 0.99)
-    assert standing.add(Finding("whittle", simulated=played, policy=lambda: policy))
+    assert standing.add(StageResult("whittle", simulated=played, policy=lambda: policy))
     assert standing.plan().lower_kind == "simulated"
-    assert standing.add(Finding("block", lower=0.695, policy=lambda: policy))
+    assert standing.add(StageResult("block", lower=0.695, policy=lambda: policy))
     best = standing.plan()
     assert (best.lower_kind, best.lower, best.upper) == ("certified", 0.695, 0.9)
     assert (best.method, best.upper_method, best.price) == ("block", "prices", 0.5)

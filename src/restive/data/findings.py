@@ -13,7 +13,7 @@ from restive.data.cycles import find_cycle
 from restive.data.dependence import LAGS, DependenceTest, dependence_tests
 from restive.data.orders import OrderTest, order_test
 from restive.data.tables import Contrast, Reading, clearest
-from restive.data.verdicts import Finding, Kind
+from restive.data.verdicts import Assumption, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,18 +26,20 @@ HINT = 0.05  # p-value at which it is looked at more closely
 ENOUGH = 60  # moves without a surprise from which on an arm is taken to leave nothing to chance
 
 
-def _finding(kind: Kind, p: float, reading: Reading, seen: Contrast | None) -> Finding:
-    return Finding(kind, False, p, looks=reading.transitions, bits=reading.bits,
+def _finding(kind: Kind, p: float, reading: Reading, seen: Contrast | None) -> Assumption:
+    return Assumption(kind, False, p, looks=reading.transitions, bits=reading.bits,
                    share=reading.share, detectable=reading.detectable,
                    shrinkage=reading.shrinkage, method=reading.method,
                    difference=seen.difference if seen else None)  # fmt: skip
 
 
-def single_findings(arm: ArmTrace, period: float | None, rng: np.random.Generator) -> list[Finding]:
+def single_findings(
+    arm: ArmTrace, period: float | None, rng: np.random.Generator
+) -> list[Assumption]:
     """What is found of an arm by itself: memory, change over time, a period."""
     if certain := _certain_moves(arm):
         kinds: tuple[Kind, ...] = ("memory", "change", "period")
-        return [Finding(kind, False, 1.0, looks=certain, method=CERTAIN) for kind in kinds]
+        return [Assumption(kind, False, 1.0, looks=certain, method=CERTAIN) for kind in kinds]
     return [memory_finding(arm, rng), change_finding(arm, rng), period_finding(arm, period, rng)]
 
 
@@ -50,12 +52,12 @@ def _certain_moves(arm: ArmTrace) -> int:
     return len(moves.states) if causes == cases and repeated >= ENOUGH else 0
 
 
-def memory_finding(arm: ArmTrace, rng: np.random.Generator) -> Finding:
+def memory_finding(arm: ArmTrace, rng: np.random.Generator) -> Assumption:
     """Order 1 against 2 and 3, and the order that would do."""
     tests = [order_test(arm, 1, against, rng) for against in (2, 3)]
     told = [(test.reading.p, test.reading, test) for test in tests if test.reading]
     if not told:
-        return Finding("memory", None, note=tests[0].note)
+        return Assumption("memory", None, note=tests[0].note)
     p, reading, test = min(told, key=lambda entry: entry[0])
     assert test.tables is not None
     seen = clearest(test.tables)
@@ -82,11 +84,11 @@ def _past_evidence(arm: ArmTrace, test: OrderTest, seen: Contrast) -> str:
     return words.contrast(seen, condition, otherwise, f'"{arm.labels[seen.column]}"')
 
 
-def change_finding(arm: ArmTrace, rng: np.random.Generator) -> Finding:
+def change_finding(arm: ArmTrace, rng: np.random.Generator) -> Assumption:
     """Change over time: quarters, and the most visible jump."""
     test = change_test(arm, rng)
     if test.reading is None or test.tables is None or test.p is None:
-        return Finding("change", None, note=test.note)
+        return Assumption("change", None, note=test.note)
     seen = clearest(test.tables)
     finding = _finding("change", test.p, test.reading, seen)
     rows = [f"in quarter {k + 1} of the looks" for k in range(4)]
@@ -94,27 +96,27 @@ def change_finding(arm: ArmTrace, rng: np.random.Generator) -> Finding:
     return replace(finding, evidence=evidence, jump=test.jump)
 
 
-def period_finding(arm: ArmTrace, period: float | None, rng: np.random.Generator) -> Finding:
+def period_finding(arm: ArmTrace, period: float | None, rng: np.random.Generator) -> Assumption:
     """A period that is named, or the one that shows most."""
     if period is not None:
         test = period_test(arm, period, rng)
         if test.p is None:
-            return Finding("period", None, note=test.note)
+            return Assumption("period", None, note=test.note)
         return _phases(arm, test, period, test.p)
     cycle = find_cycle(arm)
     if cycle is None:
-        return Finding("period", None, note="fewer than 60 repeated transitions")
+        return Assumption("period", None, note="fewer than 60 repeated transitions")
     method = "largest line of the periodogram"
     if cycle.p > HINT:
-        return Finding("period", False, cycle.p, looks=cycle.looks, method=method)
+        return Assumption("period", False, cycle.p, looks=cycle.looks, method=method)
     test = period_test(arm, cycle.period, rng)
     if test.reading is None:
-        return Finding("period", False, cycle.p, looks=cycle.looks, period=cycle.period,
+        return Assumption("period", False, cycle.p, looks=cycle.looks, period=cycle.period,
                        method=method)  # fmt: skip
     return replace(_phases(arm, test, cycle.period, cycle.p), method=method)
 
 
-def _phases(arm: ArmTrace, test: ChangeTest, period: float, p: float) -> Finding:
+def _phases(arm: ArmTrace, test: ChangeTest, period: float, p: float) -> Assumption:
     assert test.reading is not None
     assert test.tables is not None
     seen, phases = clearest(test.tables), n_phases(period)
@@ -136,17 +138,17 @@ def _time_evidence(arm: ArmTrace, seen: Contrast, rows: list[str]) -> str:
 
 def pair_findings(
     arms: Sequence[ArmTrace], rng: np.random.Generator
-) -> list[tuple[tuple[int, int], Finding]]:
+) -> list[tuple[tuple[int, int], Assumption]]:
     """Dependence of every pair of arms."""
     pairs = []
     for test in dependence_tests(arms, rng):
-        finding = Finding("dependence", None, note="the arms were hardly seen near each other")
+        finding = Assumption("dependence", None, note="the arms were hardly seen near each other")
         if test.p is not None:
             evidence = (
                 f"surprises of both {_when(arms, test)} have a correlation of "
                 f"{test.correlation:.2f} ({test.looks:,} pairs)"
             )
-            finding = Finding("dependence", False, test.p, looks=test.looks,
+            finding = Assumption("dependence", False, test.p, looks=test.looks,
                               correlation=test.correlation, lag=test.lag, evidence=evidence,
                               method="surprises permuted within states")  # fmt: skip
         pairs.append(((test.first, test.second), finding))

@@ -14,7 +14,7 @@ from restive.base.errors import Fault, ProblemError
 from restive.data.change import SEGMENTS, find_moves, phase_of
 from restive.data.findings import pair_findings, single_findings
 from restive.data.stakes import dependence_stake, memory_stake, parts_stake
-from restive.data.verdicts import ArmVerdict, Finding, Verdicts, corrected
+from restive.data.verdicts import ArmVerdict, Assumption, Verdicts, corrected
 
 if TYPE_CHECKING:
     from restive.data.traces import ArmTrace, Traces
@@ -45,7 +45,7 @@ def check_markov(
     length = _in_steps(period, traces.tick)
     generator = np.random.default_rng(rng)
     say = progress or (lambda text, part: None)
-    findings: list[Finding] = []
+    findings: list[Assumption] = []
     for k, arm in enumerate(traces.arms):
         say(f"testing {arm.name}", k / (len(traces.arms) + 1))
         findings += single_findings(arm, length, generator)
@@ -66,7 +66,7 @@ def check_markov(
     return Verdicts(tuple(verdicts), level, tests)
 
 
-def _verdict(arm: str, findings: list[Finding]) -> ArmVerdict:
+def _verdict(arm: str, findings: list[Assumption]) -> ArmVerdict:
     """memory, change: the first two findings."""
     memory, change, *others = findings
     if memory.fails and change.fails:
@@ -88,8 +88,8 @@ def _in_steps(period: float | str | None, tick: float | None) -> float | None:
 
 
 def _facing(
-    traces: Traces, pairs: list[tuple[int, int]], findings: list[Finding], arm: int
-) -> tuple[list[Finding], list[str]]:
+    traces: Traces, pairs: list[tuple[int, int]], findings: list[Assumption], arm: int
+) -> tuple[list[Assumption], list[str]]:
     """What was found of an arm with every other, as that arm sees it, and the others' names."""
     own, partners = [], []
     for (first, second), finding in zip(pairs, findings, strict=True):
@@ -99,20 +99,20 @@ def _facing(
     return own, partners
 
 
-def _strongest(findings: list[Finding], partners: list[str]) -> Finding:
+def _strongest(findings: list[Assumption], partners: list[str]) -> Assumption:
     """The pair that stands out most, for one arm."""
     told = [(f.corrected, f.p, name, f) for f, name in zip(findings, partners, strict=True)
             if f.p is not None]  # fmt: skip
     if not told:
         note = findings[0].note if findings else "there is one arm only"
-        return Finding("dependence", None, note=note)
+        return Assumption("dependence", None, note=note)
     *_, name, finding = min(told, key=lambda entry: entry[:2])
     failing = sum(bool(f.fails) for f in findings)
     others = f"; {failing - 1} more such arm{'s' * (failing > 2)}" if failing > 1 else ""
     return replace(finding, partner=name, evidence=finding.evidence + others)
 
 
-def _with_stake(finding: Finding, traces: Traces, bandit: Bandit, k: int) -> Finding:
+def _with_stake(finding: Assumption, traces: Traces, bandit: Bandit, k: int) -> Assumption:
     """What a failure could cost."""
     if not finding.fails:
         return finding
@@ -129,7 +129,7 @@ def _with_stake(finding: Finding, traces: Traces, bandit: Bandit, k: int) -> Fin
     return replace(finding, stake=stake)
 
 
-def _parts(arm: ArmTrace, finding: Finding) -> Ints:
+def _parts(arm: ArmTrace, finding: Assumption) -> Ints:
     """The part of the time that each move belongs to."""
     moves = find_moves(arm)
     if finding.kind == "change":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from restive.data.stakes import Stake
     from restive.data.tables import Contrast
-    from restive.data.verdicts import Finding
+    from restive.data.verdicts import Assumption
 
 OPENINGS = {
     "memory": ("Its next state depends on more than the present one",
@@ -53,7 +53,7 @@ def contrast(seen: Contrast, condition: str, otherwise: str, state: str) -> str:
     )
 
 
-def summary(findings: Sequence[Finding]) -> str:
+def summary(findings: Sequence[Assumption]) -> str:
     """One line for an arm."""
     failing = [finding for finding in findings if finding.fails]
     unclear = [finding for finding in findings if finding.fails is None]
@@ -66,7 +66,7 @@ def summary(findings: Sequence[Finding]) -> str:
     return "; ".join(parts)
 
 
-def _weight(finding: Finding) -> str:
+def _weight(finding: Assumption) -> str:
     stake = finding.stake
     if stake is None or stake.loss is None or not stake.gain:
         return ""
@@ -76,7 +76,7 @@ def _weight(finding: Finding) -> str:
     return f" ({most}{stake.loss / stake.gain:.1%} of the reward at stake)"
 
 
-def sentence(finding: Finding) -> str:
+def sentence(finding: Assumption) -> str:
     """What was found on one assumption."""
     opening, fine = OPENINGS[finding.kind]
     if finding.fails is None:
@@ -98,7 +98,7 @@ def sentence(finding: Finding) -> str:
     return " ".join(parts)
 
 
-def _no_sign(finding: Finding, fine: str) -> str:
+def _no_sign(finding: Assumption, fine: str) -> str:
     assert finding.p is not None
     p, shown = p_text(finding.p), ""
     if finding.p < HINT and finding.corrected is not None:
@@ -109,7 +109,7 @@ def _no_sign(finding: Finding, fine: str) -> str:
     return f"{fine[0].upper()}{fine[1:]} ({p}, {finding.looks:,} looks{shown})."
 
 
-def _what(finding: Finding) -> str:
+def _what(finding: Assumption) -> str:
     if finding.kind == "memory" and finding.order:
         more = " or more" if finding.order >= 3 else ""
         return f": the last {finding.order}{more} states matter"
@@ -151,7 +151,7 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(f'"{name}"' for name in names)
 
 
-def advice(finding: Finding) -> str:
+def advice(finding: Assumption) -> str:
     """What to do about an assumption that fails."""
     if finding.little:
         return "Nothing: the plan loses little by it." + _shortfall(finding.stake)

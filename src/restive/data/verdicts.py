@@ -17,8 +17,8 @@ LITTLE = 0.01  # share of the reward below which a loss is called little
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One assumption, tested on one arm.
+class Assumption:
+    """An assumption, tested on one arm.
 
     fails: None if the data are too few to tell. p: of this test alone; corrected: for all tests of
     the report (Holm), which ``fails`` rests on. bits: information about the next state that the
@@ -75,7 +75,7 @@ class ArmVerdict:
     """All findings on one arm."""
 
     arm: str
-    findings: tuple[Finding, ...]
+    findings: tuple[Assumption, ...]
 
     @property
     def fails(self) -> tuple[Kind, ...]:
@@ -89,7 +89,7 @@ class ArmVerdict:
         """One line: what fails, or that nothing does, or that nothing can be said."""
         return words.summary(self.findings)
 
-    def __getitem__(self, kind: str) -> Finding:
+    def __getitem__(self, kind: str) -> Assumption:
         return next(finding for finding in self.findings if finding.kind == kind)
 
 
@@ -140,7 +140,7 @@ class Verdicts(Described):
         return [(verdict.arm, verdict.summary) for verdict in self.arms]
 
 
-def corrected(findings: Sequence[Finding], level: float) -> list[Finding]:
+def corrected(findings: Sequence[Assumption], level: float) -> list[Assumption]:
     """Holm's correction over all findings that have a p-value."""
     tested = sorted((f.p, k) for k, f in enumerate(findings) if f.p is not None)
     result, largest = list(findings), 0.0

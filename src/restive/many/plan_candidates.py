@@ -12,7 +12,7 @@ import numpy as np
 from restive.many.index_tables import IndexTable
 from restive.many.lagrangian import LagrangianBound
 from restive.many.plan_policies import GroupsPolicy
-from restive.many.plan_task import Finding, Task
+from restive.many.plan_task import StageResult, Task
 from restive.many.policies import (
     KindIndexPolicy,
     PopulationPolicy,
@@ -53,7 +53,7 @@ def contenders(task: Task, bound: LagrangianBound) -> tuple[int, ...]:
     return tuple(np.flatnonzero(chosen).tolist())
 
 
-def index_findings(task: Task, bound: LagrangianBound, seconds: float) -> Iterator[Finding]:
+def index_findings(task: Task, bound: LagrangianBound, seconds: float) -> Iterator[StageResult]:
     """The best of the index policies that can be made in time."""
     ends = perf_counter() + seconds
     arms = contenders(task, bound)
@@ -68,11 +68,13 @@ def index_findings(task: Task, bound: LagrangianBound, seconds: float) -> Iterat
                          rng=task.rng, time_limit=left)  # fmt: skip
         left = 0.0
         if choice.value.runs > 1:
-            yield Finding(choice.policy.name, simulated=choice.value, block=arms,
+            yield StageResult(choice.policy.name, simulated=choice.value, block=arms,
                           policy=partial(lifted, task, arms, choice.policy))  # fmt: skip
 
 
-def longer_play(task: Task, finding: Finding, seconds: float, enough: float) -> Iterator[Finding]:
+def longer_play(
+    task: Task, finding: StageResult, seconds: float, enough: float
+) -> Iterator[StageResult]:
     """The same index policy, played for longer and longer on fresh random numbers.
 
     enough: half width of the interval at which to stop.
@@ -93,7 +95,9 @@ def longer_play(task: Task, finding: Finding, seconds: float, enough: float) -> 
                                 rng=seeds, time_limit=ends - began)  # fmt: skip
         if value.runs < RUNS:
             return
-        yield Finding(finding.method, simulated=value, policy=finding.policy, block=finding.block)
+        yield StageResult(
+            finding.method, simulated=value, policy=finding.policy, block=finding.block
+        )
         if 5 * (perf_counter() - began) > ends - perf_counter():
             return
 

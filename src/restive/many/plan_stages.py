@@ -17,7 +17,7 @@ from restive.many.groups import grouped_improvements
 from restive.many.lagrangian import LagrangianBound, lagrangian_bound
 from restive.many.market import Market
 from restive.many.plan_policies import GridPolicy, GroupsPolicy, PullsPolicy
-from restive.many.plan_task import Finding, Task
+from restive.many.plan_task import StageResult, Task
 from restive.many.policies import RulePolicy
 from restive.many.pricing import improvements
 from restive.many.several_pulls import plan_pulls
@@ -101,17 +101,17 @@ def exact_seconds(task: Task) -> float:
     return size.seconds if size.fits else inf
 
 
-def exact_stage(task: Task, seconds: float) -> Iterator[Finding]:
+def exact_stage(task: Task, seconds: float) -> Iterator[StageResult]:
     try:
         best = plan(task.bandit, task.tolerance, memory=task.memory, time=seconds)
     except (TooLargeError, ArithmeticError):
         return
     everyone = tuple(range(task.bandit.n_arms))
-    yield Finding("exact", best.gain_upper, None, best.gain_lower, exact=best,
+    yield StageResult("exact", best.gain_upper, None, best.gain_lower, exact=best,
                   policy=partial(plan_policy, best), block=everyone)  # fmt: skip
 
 
-def block_stage(task: Task, seconds: float) -> Iterator[Finding]:
+def block_stage(task: Task, seconds: float) -> Iterator[StageResult]:
     """Arms priced out; both ends certified.
 
     Of very many arms only the likeliest contenders may join the block: the others are priced
@@ -131,7 +131,7 @@ def block_stage(task: Task, seconds: float) -> Iterator[Finding]:
         more = 0.0 if worse else outside(priced.price)
         block, own = tuple(arms[j] for j in priced.plan_arms), priced.plan
         whole = len(block) == task.bandit.n_arms
-        yield Finding(
+        yield StageResult(
             "exact, grown from blocks" if whole else "block",
             inf if worse else priced.upper + more, priced.price, priced.lower, block=block,
             policy=None if own is None else partial(_followed, task.sizes, [block], [own]),
@@ -169,7 +169,7 @@ def _followed(sizes: Sequence[int], groups: Groups, plans: Sequence[Plan]) -> Po
     return GroupsPolicy(sizes, groups, [plan_policy(own) for own in plans])
 
 
-def group_stage(task: Task, seconds: float) -> Iterator[Finding]:
+def group_stage(task: Task, seconds: float) -> Iterator[StageResult]:
     """Groups of arms with a pull each; the lower end is certified."""
     rounds = grouped_improvements(
         task.bandit, task.bandit.pulls, task.tolerance, time=seconds, memory=task.memory
@@ -179,7 +179,7 @@ def group_stage(task: Task, seconds: float) -> Iterator[Finding]:
         if len(plans) == len(grouped.groups):
             policy = partial(_followed, task.sizes, grouped.groups, plans)
             block = tuple(arm for group in grouped.groups for arm in group)
-            yield Finding("groups", inf, None, grouped.lower, policy=policy, block=block)
+            yield StageResult("groups", inf, None, grouped.lower, policy=policy, block=block)
 
 
 def grid_ages(task: Task) -> int:
@@ -198,7 +198,7 @@ def grid_ages(task: Task) -> int:
     return 0
 
 
-def grid_stage(task: Task, seconds: float) -> Iterator[Finding]:
+def grid_stage(task: Task, seconds: float) -> Iterator[StageResult]:
     """Grids of beliefs: an upper bound, and a policy whose value is simulated."""
     best: GridPlan | None = None
     rounds = grid_improvements(
@@ -208,7 +208,7 @@ def grid_stage(task: Task, seconds: float) -> Iterator[Finding]:
     played = seconds < WORTH_A_LOOK
     try:
         for best in rounds:
-            yield Finding("grid", best.upper)
+            yield StageResult("grid", best.upper)
             if not played:  # a first look, for those who do not wait for the end
                 played = True
                 yield _played(task, best, 0.0)
@@ -218,7 +218,7 @@ def grid_stage(task: Task, seconds: float) -> Iterator[Finding]:
         yield _played(task, best, PLAY_SHARE * seconds)
 
 
-def _played(task: Task, own: GridPlan, seconds: float) -> Finding:
+def _played(task: Task, own: GridPlan, seconds: float) -> StageResult:
     policy = GridPolicy(own)
     if len(own.uppers) > 1:  # the gain depends on the start: play from the true one
         value = _played_from_start(task, policy, seconds)
@@ -232,7 +232,9 @@ def _played(task: Task, own: GridPlan, seconds: float) -> Finding:
             gain.mean, gain.lower, gain.upper, gain.replications, gain.steps, gain.level
         )
     everyone = tuple(range(task.bandit.n_arms))
-    return Finding("grid", own.upper, None, simulated=value, policy=lambda: policy, block=everyone)
+    return StageResult(
+        "grid", own.upper, None, simulated=value, policy=lambda: policy, block=everyone
+    )
 
 
 def _played_from_start(task: Task, policy: Policy, seconds: float) -> SimulatedValue:
@@ -246,7 +248,7 @@ def _played_from_start(task: Task, policy: Policy, seconds: float) -> SimulatedV
                            2_000, 256, rng=task.rng, time_limit=seconds)  # fmt: skip
 
 
-def pair_stage(task: Task, seconds: float) -> Iterator[Finding]:
+def pair_stage(task: Task, seconds: float) -> Iterator[StageResult]:
     """Pairs of arms with conditional budgets: an upper bound where all arms contend."""
     from restive.many.pairs import pair_improvements  # and with it linear programming
 
@@ -256,7 +258,7 @@ def pair_stage(task: Task, seconds: float) -> Iterator[Finding]:
     )  # fmt: skip
     try:
         for bound in rounds:
-            yield Finding("pairs", bound.upper, bound.price)
+            yield StageResult("pairs", bound.upper, bound.price)
     except TooLargeError:
         return
 
@@ -276,7 +278,7 @@ def pulls_fit(task: Task) -> bool:
     return sets * sets * (cells / least) <= PULL_BACKUPS
 
 
-def pulls_stage(task: Task, seconds: float) -> Iterator[Finding]:
+def pulls_stage(task: Task, seconds: float) -> Iterator[StageResult]:
     """Exact planning with several pulls a step."""
     ends = perf_counter() + seconds
     try:
@@ -284,4 +286,4 @@ def pulls_stage(task: Task, seconds: float) -> Iterator[Finding]:
     except TooLargeError:
         return
     policy, everyone = PullsPolicy(own), tuple(range(task.bandit.n_arms))
-    yield Finding("exact", own.upper, None, own.lower, policy=lambda: policy, block=everyone)
+    yield StageResult("exact", own.upper, None, own.lower, policy=lambda: policy, block=everyone)

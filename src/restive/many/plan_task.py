@@ -19,13 +19,13 @@ from restive.model.bandit import Arm, Bandit
 from restive.planning import Plan
 from restive.policies.policy import Policy
 
-__all__ = ["Finding", "Standing", "Task"]
+__all__ = ["StageResult", "Standing", "Task"]
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Finding:
+class StageResult:
     """What a stage has to say: an upper bound, a policy with a value, or both.
 
     lower: what the policy earns for certain; simulated: what it earned in simulated play. policy:
@@ -114,19 +114,19 @@ class Standing:
     """The best of all findings: the lowest upper bound, and the policies known to earn most."""
 
     task: Task
-    upper: Finding = field(init=False)
-    certified: Finding = field(init=False)
-    simulated: Finding | None = None
+    upper: StageResult = field(init=False)
+    certified: StageResult = field(init=False)
+    simulated: StageResult | None = None
 
     def __post_init__(self) -> None:
         task = self.task
         policy, arms, gain = best_alone(task.bandit, task.gains)
         most = sum(sorted(float(a.rewards.max()) for a in task.bandit.arms)[-task.bandit.pulls :])
         method = "one arm for ever" if len(arms) == 1 else "the best arms for ever"
-        self.certified = Finding(method, lower=gain, policy=lambda: policy, block=arms)
-        self.upper = Finding("the largest rewards", upper=most)
+        self.certified = StageResult(method, lower=gain, policy=lambda: policy, block=arms)
+        self.upper = StageResult("the largest rewards", upper=most)
 
-    def add(self, finding: Finding) -> bool:
+    def add(self, finding: StageResult) -> bool:
         """Whether that made the interval narrower."""
         before = self.lower, self.upper.upper
         if finding.exact is not None and finding.exact.proven_optimal:

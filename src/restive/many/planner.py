@@ -17,7 +17,7 @@ from restive.many.blocks import ExactBlocks
 from restive.many.bounded import BoundedPlan
 from restive.many.lagrangian import LagrangianBound
 from restive.many.plan_candidates import index_findings, longer_play
-from restive.many.plan_task import Finding, Standing, Task
+from restive.many.plan_task import StageResult, Standing, Task
 from restive.many.warming import compile_stages
 from restive.model.arguments import require_bandit
 from restive.model.bandit import Bandit
@@ -38,7 +38,7 @@ MANY = 50  # arms from which on prices alone are close, and pairs get less time
 ALIKE = 3  # kinds of arms up to which pairs come first
 PAIR_KINDS = 12  # kinds of arms up to which pairs are tried
 TOO_SLOW = (ArithmeticError, LinAlgError)  # what arms that hardly move lead to
-Stage = Callable[[Task, float], Iterator[Finding]]
+Stage = Callable[[Task, float], Iterator[StageResult]]
 
 
 def best_plan(
@@ -129,7 +129,7 @@ def _rounds(task: Task, standing: Standing, ahead: float) -> Iterator[BoundedPla
         if standing.done:
             return
     bound = stages.lagrangian_stage(task)
-    standing.add(Finding("prices", bound.upper, bound.price))
+    standing.add(StageResult("prices", bound.upper, bound.price))
     yield standing.plan("This is the first bound; the search goes on.")
     if AT_ONCE < ahead <= EXACT_SHARE * task.left:
         yield from _followed(standing, stages.exact_stage(task, EXACT_TIME * task.left))
@@ -152,7 +152,7 @@ def _rounds(task: Task, standing: Standing, ahead: float) -> Iterator[BoundedPla
         yield from _followed(standing, longer_play(task, played, seconds, enough))
 
 
-def _followed(standing: Standing, findings: Iterator[Finding]) -> Iterator[BoundedPlan]:
+def _followed(standing: Standing, findings: Iterator[StageResult]) -> Iterator[BoundedPlan]:
     """Take in what a stage finds until that is enough."""
     for finding in findings:
         if standing.add(finding):

@@ -12,7 +12,7 @@ import numpy as np
 
 from restive.many import plan_stages as stages
 from restive.many.plan_candidates import index_findings
-from restive.many.plan_task import Finding, Task
+from restive.many.plan_task import StageResult, Task
 from restive.model.bandit import Arm, Bandit
 
 __all__ = ["compile_stages", "interrupts_held"]
@@ -48,7 +48,7 @@ def compile_stages() -> None:
     _compile_blocks(arms)
 
 
-def _stages(task: Task) -> Iterator[Iterator[Finding]]:
+def _stages(task: Task) -> Iterator[Iterator[StageResult]]:
     yield index_findings(task, stages.lagrangian_stage(task), 60.0)
     yield stages.pair_stage(task, 1.0)
     yield stages.block_stage(task, 1.0) if task.bandit.pulls == 1 else stages.group_stage(task, 1.0)

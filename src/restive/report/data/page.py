@@ -21,7 +21,7 @@ from restive.report.drawing.palette import LIGHT
 
 if TYPE_CHECKING:
     from restive.data.fitting import ArmFit, Fit
-    from restive.data.verdicts import ArmVerdict, Finding, Verdicts
+    from restive.data.verdicts import ArmVerdict, Assumption, Verdicts
 
 MOST_MOVES = 36  # rows of an arm's table of probabilities
 MOST_STATES = 60
@@ -98,11 +98,11 @@ def _overview(verdicts: Verdicts | None) -> list[dict[str, Any]]:
     ]
 
 
-def _in_order(verdict: ArmVerdict) -> list[Finding]:
+def _in_order(verdict: ArmVerdict) -> list[Assumption]:
     return [verdict[kind] for kind in KINDS]
 
 
-def _cell(finding: Finding) -> dict[str, str]:
+def _cell(finding: Assumption) -> dict[str, str]:
     if finding.fails is None:
         return {"kind": "open", "text": "cannot tell", "title": finding.note}
     if not finding.fails:
