@@ -693,7 +693,7 @@ def test_a_plan_says_what_to_pull_when(tmp_path):
     file = tmp_path / "three.toml"
     file.write_text(CliRunner().invoke(app, ["problem", "example-3"]).output, "utf-8")
     text = CliRunner().invoke(app, ["plan", str(file)]).stdout
-    assert "coin, channel once channel is 5 steps old" in text
+    assert "coin, channel once unseen for 5 steps" in text
     found = json.loads(CliRunner().invoke(app, ["plan", str(file), "--json"]).stdout)
     kept = [one for one in found["situations"] if one["seen"] == "channel free"]
     assert [one["pull"] for one in kept] == ["channel"]

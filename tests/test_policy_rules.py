@@ -14,6 +14,7 @@ from restive.cli import app
 from restive.mdp.representation import Representation
 from restive.planning.policy_law import law_of
 from restive.report.policy import visits as visits_module
+from restive.report.policy.next_pull import next_pull
 from restive.report.policy.play import simulated_play
 from restive.report.policy.rules import StayOrOldest, TryAgain, short_rule
 from restive.report.policy.svg import policy_picture
@@ -222,3 +223,47 @@ def test_maps_that_say_the_same_are_one():
             )
             if part.actions[i, k] >= 0:
                 assert made.actions([states], ages)[0] == part.actions[i, k]
+
+
+# --- what is pulled after a sight
+
+
+def _written(pulls, shares=None):
+    """Three arms; the first was just seen in state 0, the second was last seen in state 0 or 1."""
+    states = np.array([[0, s, 0] for s in (0, 1) for _ in range(2, 12)])
+    ages = np.array([[1, age, 40] for _ in (0, 1) for age in range(2, 12)])
+    shares = np.full(20, 1 / 20) if shares is None else shares
+    return Visits(states, ages, np.zeros(20, int), np.array(pulls), np.array(shares), True)
+
+
+CITIES = Bandit(
+    [Arm([[0.9, 0.1], [0.2, 0.8]], [0, 1], name=name, states=["down", "up"])
+     for name in ("Oslo", "Rome", "Bern")]
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pulls", "words"),
+    [
+        ([0] * 5 + [1] * 5 + [0] * 5 + [1] * 5, "Rome once unseen for 7 steps, else Oslo"),
+        ([0] * 5 + [1] * 5 + [0] * 2 + [1] * 8,
+         "Rome once unseen for 4 steps after up or for 7 steps after down, else Oslo"),
+        ([0] * 5 + [1] * 5 + [1] * 10,
+         "Rome if last seen up or once unseen for 7 steps after down, else Oslo"),
+        ([2] * 10 + [0] * 5 + [1] * 5, None),  # Bern depends on what was seen of Rome
+        ([0, 1] * 10, None),
+    ],
+)  # fmt: skip
+def test_ages_tell_the_next_pull_where_they_decide_it(pulls, words):
+    assert next_pull(CITIES, _written(pulls), 0, 0) == words
+
+
+def test_words_that_are_right_nearly_always_are_hedged():
+    pulls = [0] * 5 + [1] * 5 + [0] * 5 + [1] * 5
+    pulls[0] = 2
+    shares = np.full(20, 0.98 / 19)
+    shares[0] = 0.02
+    words = next_pull(CITIES, _written(pulls, shares), 0, 0)
+    assert words == "as a rule Rome once unseen for 7 steps, else Oslo"
+    shares[0] = 0.2
+    assert next_pull(CITIES, _written(pulls, shares / shares.sum()), 0, 0) is None

@@ -88,14 +88,15 @@ def _policies(
 
 
 def _show_words(out: Console, told: Mapping[str, Any]) -> None:
+    from restive.report.policy.words import NOT_CHANCE, needs_note
+
     if told["rule"]:
         out.print()
         out.print(Text(f"In words: {told['rule']['sentence']}"))
     out.print()
     out.print(_situations(out, told["situations"]))
-    if any("%" in situation["pull"] for situation in told["situations"]):
-        words = "Where several arms are named, how long ago each was seen decides, not chance."
-        out.print(Text(words, style="dim"))
+    if needs_note(situation["pull"] for situation in told["situations"]):
+        out.print(Text(NOT_CHANCE, style="dim"))
 
 
 def _show_effort(out: Console, facts: Mapping[str, Any]) -> None:
@@ -184,7 +185,7 @@ def _choice_sentence(facts: Mapping[str, Any]) -> str:
     """What ``restive plan`` would do."""
     way = facts["way"]
     if way == ["exact planning"]:
-        return "restive plan does so."
+        return "restive plan does just that."
     words = f"{', '.join(way[:-1])} and {way[-1]}"
     return f"restive plan closes an interval within about {facts['seconds']:g} s, by {words}."
 

@@ -140,14 +140,16 @@ def _policy(bandit: Bandit) -> dict[str, Any]:
     from restive.report.policy.rules import short_rule
     from restive.report.policy.svg import policy_picture
     from restive.report.policy.visits import visits_of
-    from restive.report.policy.words import situations
+    from restive.report.policy.words import NOT_CHANCE, needs_note, situations
 
     plan = plan_within(bandit, PATIENCE, tolerances=TOLERANCES)
     if isinstance(plan, Refusal):
         why = "This problem takes long to plan, so its policy is not drawn here; see restive plan."
-        return {"pictures": [], "note": why, "situations": [], "rule": ""}
+        return {"pictures": [], "note": why, "situations": [], "rule": "", "chance": ""}
     visits = visits_of(plan)
     pictures, note = policy_picture(plan, visits)
     rule = short_rule(plan, visits.arms_pulled)
     listed = situations(plan, MAX_SITUATIONS, visits)
-    return {"pictures": pictures, "note": note, "situations": listed, "rule": str(rule or "")}
+    chance = NOT_CHANCE if needs_note(situation.pull for situation in listed) else ""
+    return {"pictures": pictures, "note": note, "situations": listed, "rule": str(rule or ""),
+            "chance": chance}  # fmt: skip

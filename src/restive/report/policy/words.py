@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from restive.report.policy.alike import shown_returns
-from restive.report.policy.maps import EITHER, Strips, runs, strips
+from restive.report.policy.maps import EITHER, Returns, Strips, runs, strips
+from restive.report.policy.next_pull import next_pull
 from restive.report.policy.visits import Visits, visits_of
 
 if TYPE_CHECKING:
     from restive.planning import Plan
 
 RARE = 0.005
+NOT_CHANCE = "Percentages say how often; how long ago each arm was seen decides, not chance."
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,7 @@ class Situation:
 
     seen: str  # "channel 1 busy"
     remembered: str  # "channel 2 free", empty for more than two arms
-    pull: str  # "channel 1", "coin, from age 5 of channel on channel", or shares of the next pull
+    pull: str  # "channel 1", "coin, channel once unseen for 5 steps", or shares of the next pull
     share: float  # part of the time
     computed: bool = True  # whether the share is, or comes from simulated play
 
@@ -62,9 +66,9 @@ def _pull(plan: Plan, strip: Strips, row: int) -> str:
     """The arm to pull as the rested arm grows older."""
     parts = runs(strip.actions[row], strip.ages)
     words = [_arm(plan, parts[0][0])]
-    rested = plan.bandit.arm_name(strip.rested)
     for arm, first, _ in parts[1:4]:
-        words.append(f"{_arm(plan, arm)} once {rested} is {strip.ages[first]} steps old")
+        whose = "" if arm == strip.rested else f"{plan.bandit.arm_name(strip.rested)} is "
+        words.append(f"{_arm(plan, arm)} once {whose}unseen for {strip.ages[first]} steps")
     if len(parts) > 4:
         words.append("and so on")
     return ", ".join(words)
@@ -80,12 +84,23 @@ def _of_returns(plan: Plan, seen: Visits) -> list[Situation]:
     names = table.columns or tuple(bandit.arm_name(j) for j in range(bandit.n_arms))
     situations = []
     for row in range(len(table.arms)):
-        following = table.following[row]
-        order = following.argsort()[::-1]
-        shares = [f"{names[int(j)]} {following[j]:.0%}" for j in order[:3]
-                  if following[j] >= 0.005]  # fmt: skip
-        pull = shares[0].rsplit(" ", 1)[0] if len(shares) == 1 else ", ".join(shares)
-        arms = f"one of {table.rows[row]}" if table.rows else ""
-        sight = _state(plan, int(table.arms[row]), int(table.states[row]), arms)
+        arm, state = int(table.arms[row]), int(table.states[row])
+        rule = None if table.columns else next_pull(bandit, seen, arm, state)
+        sight = _state(plan, arm, state, f"one of {table.rows[row]}" if table.rows else "")
+        pull = rule or _shares(table, row, names)
         situations.append(Situation(sight, "", pull, float(table.share[row])))
     return situations
+
+
+def _shares(table: Returns, row: int, names: Sequence[str]) -> str:
+    """How often each arm comes next; its name alone if no other does."""
+    following = table.following[row]
+    often = [int(j) for j in following.argsort()[::-1][:3] if following[j] >= RARE]
+    if len(often) == 1:
+        return names[often[0]]
+    return ", ".join(f"{names[j]} {following[j]:.0%}" for j in often)
+
+
+def needs_note(pulls: Iterable[str]) -> bool:
+    """Whether some of the words are shares, which might be taken for chances."""
+    return any(re.search(r" \d+%", pull) for pull in pulls)
