@@ -72,6 +72,21 @@ def test_a_claim_that_misses_what_it_promised_fails_the_audit(monkeypatch):
     assert (finding.verdict, "one: fails" in finding.measured) == ("pass", True)
 
 
+def test_an_audit_goes_on_where_it_was_unless_the_code_is_another(tmp_path, monkeypatch):
+    asked = []
+    answer = mutations.Noticed("radii-3", "one", True, "fails", 1.0)
+    monkeypatch.setattr(mutations, "audit", lambda name: asked.append(name) or [answer])
+    assert mutations.Answers(tmp_path).of("radii-3") == [answer]
+    assert mutations.Answers(tmp_path).of("radii-3") == [answer]
+    assert asked == ["radii-3"]
+    mutations.Answers(tmp_path).of("myopic")
+    monkeypatch.setattr(mutations, "_code", lambda: "another")
+    assert mutations.Answers(tmp_path).of("radii-3") == [answer]
+    assert asked == ["radii-3", "myopic", "radii-3"]
+    mutations.Answers(None).of("radii-3")
+    assert len(asked) == 4
+
+
 def test_the_table_has_a_row_for_every_defect_and_learning_claim():
     answers = [mutations.Noticed("myopic", "ucrl2", True, "fails", 1.0),
                mutations.Noticed("myopic", "logarithm", False, "holds", 1.0)]  # fmt: skip

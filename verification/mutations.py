@@ -2,15 +2,20 @@
 
 ``python -m verification mutations`` puts every defect in, one at a time, and runs the claims that
 list it in ``notices`` at quick size, and the tests that its entry names. A claim notices a defect
-if its verdict is not the one expected, or if it cannot be measured at all.
+if its verdict is not the one expected, or if it cannot be measured at all. With ``--out`` every
+answer is kept at once, and an audit that was stopped goes on where it was, as long as the code is
+the same.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from hashlib import sha256
 from io import StringIO
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -28,7 +33,7 @@ from verification import (
 )
 from verification.defects import DEFECTS, Defect
 
-__all__ = ["CHECKS", "LEARNING", "QUICK", "Noticed", "audit", "notices", "table"]
+__all__ = ["CHECKS", "LEARNING", "QUICK", "Answers", "Noticed", "audit", "notices", "table"]
 
 SCALE = Scale(quick=True)
 # what the quick version puts in: cheap, and of every kind
@@ -97,11 +102,48 @@ def _failed(test: str) -> bool:
     return int(code) == 1
 
 
+class Answers:
+    """Answers of an audit, kept in a file by defect; those that other code gave count no more."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.path = None if folder is None else folder / "mutations-answers.jsonl"
+        self.code = "" if folder is None else _code()
+        self.known: dict[str, list[Noticed]] = {}
+        if self.path is not None and self.path.exists():
+            for line in self.path.read_text("utf-8").splitlines():
+                self._read(json.loads(line))
+
+    def of(self, name: str) -> list[Noticed]:
+        """What all who should notice a defect say; asked if it is not known."""
+        if name not in self.known:
+            self.known[name] = audit(name)
+            self._write(name)
+        return self.known[name]
+
+    def _read(self, line: dict[str, Any]) -> None:
+        if line["code"] == self.code:
+            self.known[line["defect"]] = [Noticed(**answer) for answer in line["answers"]]
+
+    def _write(self, name: str) -> None:
+        if self.path is not None:
+            said = [asdict(answer) for answer in self.known[name]]
+            line = {"code": self.code, "defect": name, "answers": said}
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+
+
+def _code() -> str:
+    """A hash of all code that answers depend on."""
+    folders = (ROOT / name for name in ("src", "verification", "tests"))
+    files = sorted(path for folder in folders for path in folder.rglob("*.py"))
+    return sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()[:16]
+
+
 def check_mutations(settings: Settings) -> Iterator[Finding]:
     """Every defect is noticed by all who promise to, and every learning claim notices one."""
-    answers: list[Noticed] = []
+    kept, answers = Answers(settings.out), list[Noticed]()
     for name in QUICK if settings.quick else DEFECTS:
-        fresh = audit(name)
+        fresh = kept.of(name)
         answers += fresh
         yield _finding(name, DEFECTS[name], fresh)
     if not settings.quick:
