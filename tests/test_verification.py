@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -133,6 +134,37 @@ def test_problems_planned_before_are_read_and_not_planned_again(monkeypatch, tmp
     assert len(list(many_runs.rows_of(other, 1, file, 1.0))) == 1
     assert planned == [0, 1, 2, 3, 0]
     assert len(many_runs.read_rows(file)) == 5
+
+
+def test_families_take_turns_so_that_a_part_is_a_fair_sample(monkeypatch, tmp_path):
+    file = tmp_path / "many-runs.jsonl"
+    monkeypatch.setattr(many_runs, "_row", lambda family, seed, _: {"family": family.name,
+                                                                   "seed": seed})  # fmt: skip
+    few, more = (replace(many_runs.FAMILIES[0], name=name, problems=n)
+                 for name, n in (("few", 2), ("more", 6)))  # fmt: skip
+    monkeypatch.setattr(many_runs, "FAMILIES", (few, more))
+    many_runs.fill(file, None, -np.inf)  # the time is over
+    assert many_runs.read_rows(file) == []
+    many_runs.fill(file, None, np.inf)
+    order = [(row["family"], row["seed"]) for row in many_runs.read_rows(file)]
+    half = [("few", 0), *(("more", seed) for seed in range(3))]
+    assert order == [*half, ("few", 1), *(("more", seed) for seed in range(3, 6))]
+    many_runs.fill(file, None, np.inf)
+    assert len(many_runs.read_rows(file)) == 8
+    assert list(many_runs.rows_of(replace(more, name="new"), 1, file, 1.0, -np.inf)) == []
+
+
+def test_a_plan_of_the_figures_ends_at_the_gap_that_is_enough():
+    """A tenth of what the whole time gives is enough; a simulated end is not, where told so."""
+    family = next(family for family in many_runs.FAMILIES if family.name == "valid-1")
+    bandit = family.draw(3, np.random.default_rng(0))  # five arms
+    wide, narrow, sure = (
+        many_runs._planned(replace(family, stop=stop, certified=certified), bandit, 3.0)
+        for stop, certified in ((0.5, False), (0.003, False), (0.003, True))
+    )
+    assert 0.003 < wide.upper / wide.lower - 1 <= 0.5
+    assert narrow.upper / narrow.lower - 1 <= 0.003
+    assert sure.upper / sure.certified_lower - 1 <= 0.003
 
 
 def test_an_interval_beside_the_truth_fails(monkeypatch):

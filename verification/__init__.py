@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +18,8 @@ __all__ = ["ALPHA", "CLOCK", "ROOT", "Check", "Finding", "Settings", "Verdict", 
 
 CLOCK = os.environ.get("VERIFICATION_CLOCK", "wall")
 if CLOCK == "cpu":  # on a shared machine: what one core would do, whoever else is there
-    os.environ["RESTIVE_THREADS"] = "1"
+    for name in ("RESTIVE_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ[name] = "1"
     time.perf_counter = time.process_time  # before anything of restive is imported
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,13 +43,15 @@ class Finding:
 class Settings:
     """How much to do, where figures go (None: nowhere), and the seed of mutants.
 
-    problems: at most so many of each kind, where a check can go on later.
+    problems: at most so many of each kind, where a check can go on later. deadline: of
+    ``time.monotonic``; such a check begins no problem after it.
     """
 
     quick: bool = False
     out: Path | None = None
     seed: int = 0
     problems: int | None = None
+    deadline: float = inf
 
     def size(self, full: int, quick: int) -> int:
         """A number of problems, runs or steps."""

@@ -8,9 +8,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from random import randrange
-from time import perf_counter
+from time import monotonic, perf_counter
 
 from verification import (
     Check,
@@ -67,6 +68,10 @@ def main(words: Sequence[str] | None = None) -> int:
         "--problems", type=int, metavar="N",
         help="at most so many of each kind (many); with --out more can be added later",
     )  # fmt: skip
+    parser.add_argument(
+        "--minutes", type=float, metavar="N", default=inf,
+        help="begin no problem after so many (many); with --out more can be added later",
+    )  # fmt: skip
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="for results and figures")
     options = parser.parse_args(words)
     if unknown := [name for name in options.names if name not in names]:
@@ -77,7 +82,9 @@ def main(words: Sequence[str] | None = None) -> int:
         options.out.mkdir(parents=True, exist_ok=True)
     fresh = 0 if options.quick else randrange(1, 10**9)
     seed = fresh if options.seed is None else options.seed
-    findings = run(options.names, Settings(options.quick, options.out, seed, options.problems))
+    deadline = monotonic() + 60 * options.minutes
+    settings = Settings(options.quick, options.out, seed, options.problems, deadline)
+    findings = run(options.names, settings)
     if options.out:
         # a module by itself gets pages of its own and leaves those of the whole suite alone
         alone = len(options.names) == 1 and options.names[0] in MODULES

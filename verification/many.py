@@ -1,7 +1,8 @@
 """Slow arms and many arms: intervals that hold the truth, and how narrow they get in a time.
 
 With ``--out FOLDER`` every problem is a line of FOLDER/many-runs.jsonl. What is there is not done
-again, so a run that was stopped goes on, and ``--problems N`` adds to it little by little.
+again, so a run that was stopped goes on; ``--problems N`` and ``--minutes N`` add to it little by
+little. A plan stops once its gap is far below the wanted one (``Family.stop``).
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from functools import partial
 import numpy as np
 
 from verification import Check, Finding, Settings, Verdict, judge, many_pulls
-from verification.many_runs import FAMILIES, Family, Row, rows_of
+from verification.many_runs import FAMILIES, Family, Row, fill, rows_of
 
 __all__ = ["CHECKS"]
 
+RUNS = "many-runs.jsonl"
 SLACK = 1e-9  # of an exact gain, beside its own interval
 QUICK = {"slow-3": 6.0, "slow-4": 6.0, "many-10": 8.0, "many-20": 8.0, "valid-1": 1.0,
          "valid-2": 1.0}  # fmt: skip
@@ -30,9 +32,16 @@ ROUGH_LOSS = 0.05  # for one problem in the few seconds of a quick run
 def _rows(settings: Settings, family: Family) -> list[Row]:
     if settings.quick:
         return list(rows_of(family, FEW.get(family.name, 1), None, QUICK[family.name]))
-    file = None if settings.out is None else settings.out / "many-runs.jsonl"
+    file = None if settings.out is None else settings.out / RUNS
     count = min(family.problems, settings.problems or family.problems)
-    return list(rows_of(family, count, file, family.seconds))
+    return list(rows_of(family, count, file, family.seconds, settings.deadline))
+
+
+def check_runs(settings: Settings) -> Iterator[Finding]:
+    """Plan problems of all families in turn; the checks after this one judge them."""
+    if settings.out is not None and not settings.quick:
+        fill(settings.out / RUNS, settings.problems, settings.deadline)
+    return iter(())
 
 
 def check(family: Family, settings: Settings) -> Iterator[Finding]:
@@ -40,6 +49,8 @@ def check(family: Family, settings: Settings) -> Iterator[Finding]:
     if settings.quick and family.name not in QUICK:
         return
     rows = _rows(settings, family)
+    if not rows:
+        return
     if family.exact:
         yield _validity(family, rows)
         return
@@ -66,20 +77,21 @@ def _validity(family: Family, rows: Sequence[Row]) -> Finding:
 
 
 def _narrowness(settings: Settings, family: Family, rows: Sequence[Row]) -> Finding:
-    sure = family.name.startswith("many")
+    sure = family.certified
     lowers = [row["certified_lower" if sure else "lower"] for row in rows]
     gaps = [row["upper"] / lower - 1 for row, lower in zip(rows, lowers, strict=True)]
     median, ninth = NARROW[family.name.split("-")[0]]
     goal = f"median at most {100 * median:g}%"
     goal += f", nine in ten at most {100 * ninth:g}%" if ninth < np.inf else ""
     holds = bool(np.quantile(gaps, 0.5) <= median and np.quantile(gaps, 0.9) <= ninth)
-    proven = sum(row["proven"] for row in rows)
-    longest, load = (max(row[name] for row in rows) for name in ("seconds", "load"))
+    proven = sum(row["upper"] <= (1 + family.stop) * row["certified_lower"] for row in rows)
+    typical, longest = np.quantile([row["seconds"] for row in rows], [0.5, 1.0])
     return Finding(
         family.name,
-        f"{len(rows)} problems, {family.words}, {family.seconds:g} s (longest {longest:.0f} s, "
-        f"load up to {load:.0f}): upper / {'certified ' if sure else ''}lower - 1",
-        f"{_shares(gaps)}; {proven} proven optimal",
+        f"{len(rows)} problems, {family.words}, {family.seconds:g} s, stopped at "
+        f"{100 * family.stop:g}% (median {typical:.0f} s, longest {longest:.0f} s): "
+        f"upper / {'certified ' if sure else ''}lower - 1",
+        f"{_shares(gaps)}; {proven} certified to within the stop",
         "not below 0" if settings.quick else goal,
         _judged(settings, rows, min(gaps) >= 0 and (settings.quick or holds)),
     )
@@ -114,6 +126,7 @@ def _shares(gaps: Sequence[float]) -> str:
 
 
 CHECKS: dict[str, Check] = {
+    "many-runs": check_runs,
     **{family.name: partial(check, family) for family in FAMILIES},
     **many_pulls.CHECKS,
 }

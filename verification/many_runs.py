@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import inf
+from operator import itemgetter
 from os import getloadavg
 from pathlib import Path
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ from restive.model.bandit import Arm, Bandit
 from restive.planning import plan
 from verification import CLOCK
 
-__all__ = ["FAMILIES", "Family", "Row", "channels", "read_rows", "rows_of"]
+__all__ = ["FAMILIES", "Family", "Row", "channels", "fill", "read_rows", "rows_of"]
 
 Row = dict[str, Any]
 Maker = Callable[[int, np.random.Generator], Bandit]
@@ -77,6 +79,8 @@ class Family:
     seconds: float
     rivals: bool = False  # whether to play Whittle's and the myopic policy beside the plan's
     exact: bool = False  # whether to hold the interval against an exact plan
+    stop: float = 0.0  # the gap at which there is no need to go on, as a share of the lower end
+    certified: bool = False  # whether both ends of the gap have to be certain
 
 
 def _two(count: int, rates: tuple[float, float]) -> Maker:
@@ -86,14 +90,17 @@ def _two(count: int, rates: tuple[float, float]) -> Maker:
 SLOW, FAST = (0.003, 0.03), (0.05, 0.5)
 FAMILIES = (
     *(Family(f"slow-{k}", f"{k} slow two-state arms, rates .003 to .03", _two(k, SLOW), 50, 30.0,
-             rivals=True) for k in (3, 4, 5)),
+             rivals=True, stop=0.0005) for k in (3, 4, 5)),
     Family("slow-states", "3 to 5 slow arms of 3 to 5 states, rates .003 to .03",
-           lambda seed, rng: ladders(3 + seed % 3, SLOW, rng), 30, 30.0, rivals=True),
-    *(Family(f"many-{k}", f"{k} two-state arms, rates .05 to .5", _two(k, FAST), 100, 60.0)
+           lambda seed, rng: ladders(3 + seed % 3, SLOW, rng), 30, 30.0, rivals=True, stop=0.0005),
+    *(Family(f"many-{k}", f"{k} two-state arms, rates .05 to .5", _two(k, FAST), 100, 60.0,
+             stop=0.0002, certified=True)
       for k in (10, 20, 50)),
     Family("many-states", "10, 20 and 50 arms of 3 to 5 states, rates .05 to .5",
-           lambda seed, rng: ladders((10, 20, 50)[seed % 3], FAST, rng), 50, 60.0),
-    Family("identical", "3 to 20 identical arms", alike, len(IDENTICAL) * len(SIZES), 60.0),
+           lambda seed, rng: ladders((10, 20, 50)[seed % 3], FAST, rng), 50, 60.0,
+           stop=0.0002, certified=True),
+    Family("identical", "3 to 20 identical arms", alike, len(IDENTICAL) * len(SIZES), 60.0,
+           stop=0.003),
     Family("valid-1", "2 to 5 arms, one pull a step",
            lambda seed, rng: _small(seed, rng, 1), 300, SHORT, exact=True),
     Family("valid-2", "3 and 4 arms, two pulls a step",
@@ -118,17 +125,45 @@ def _small(seed: int, rng: np.random.Generator, pulls: int) -> Bandit:
     return Bandit(arms, pulls=pulls)
 
 
-def rows_of(family: Family, problems: int, file: Path | None, seconds: float) -> Iterator[Row]:
-    """The first so many problems of a family; those in the file are read, the others appended."""
-    known = {(row["family"], row["seed"]): row for row in read_rows(file)}
+def rows_of(
+    family: Family, problems: int, file: Path | None, seconds: float, deadline: float = inf
+) -> Iterator[Row]:
+    """The first so many problems of a family; those in the file are read, the others appended.
+
+    None is begun after the deadline (of ``monotonic``).
+    """
+    known = _known(file)
     for seed in range(problems):
         row = known.get((family.name, seed))
-        if row is None:
-            row = _row(family, seed, seconds)
-            if file is not None:
-                with file.open("a", encoding="utf-8") as out:
-                    out.write(json.dumps(row) + "\n")
-        yield row
+        if row is None and monotonic() < deadline:
+            row = _appended(family, seed, file, seconds)
+        if row is not None:
+            yield row
+
+
+def fill(file: Path, problems: int | None, deadline: float) -> None:
+    """Plan what the file does not hold of all families in turn, so that a part is a fair sample."""
+    counts = {family: min(family.problems, problems or family.problems) for family in FAMILIES}
+    turns = [(seed / count, family, seed) for family, count in counts.items()
+             for seed in range(count)]  # fmt: skip
+    known = _known(file)
+    for _, family, seed in sorted(turns, key=itemgetter(0)):
+        if monotonic() >= deadline:
+            return
+        if (family.name, seed) not in known:
+            _appended(family, seed, file, family.seconds)
+
+
+def _known(file: Path | None) -> dict[tuple[str, int], Row]:
+    return {(row["family"], row["seed"]): row for row in read_rows(file)}
+
+
+def _appended(family: Family, seed: int, file: Path | None, seconds: float) -> Row:
+    row = _row(family, seed, seconds)
+    if file is not None:
+        with file.open("a", encoding="utf-8") as out:
+            out.write(json.dumps(row) + "\n")
+    return row
 
 
 def read_rows(file: Path | None) -> list[Row]:
@@ -141,7 +176,7 @@ def _row(family: Family, seed: int, seconds: float) -> Row:
     salt = sum(map(ord, family.name))
     bandit = family.draw(seed, np.random.default_rng([seed, salt]))
     began = perf_counter()
-    best = _planned(bandit, seconds, exact=not family.exact)
+    best = _planned(family, bandit, seconds)
     took = perf_counter() - began
     row: Row = {
         "family": family.name, "seed": seed, "arms": bandit.n_arms, "lower": best.lower,
@@ -149,6 +184,7 @@ def _row(family: Family, seed: int, seconds: float) -> Row:
         "certified_lower": best.certified_lower, "proven": bool(best.proven_optimal),
         "method": best.method, "upper_method": best.upper_method, "seconds": round(best.seconds, 2),
         "took": round(took, 2), "load": round(getloadavg()[0], 1), "clock": CLOCK,
+        "stop": family.stop,
     }  # fmt: skip
     if family.rivals:
         row |= _rivals(bandit, seed)
@@ -159,9 +195,26 @@ def _row(family: Family, seed: int, seconds: float) -> Row:
     return row
 
 
-def _planned(bandit: Bandit, seconds: float, exact: bool) -> BoundedPlan:
-    *_, best = plan_improvements(bandit, time=seconds, exact=exact)
+def _planned(family: Family, bandit: Bandit, seconds: float) -> BoundedPlan:
+    """The plan of a time, or the first one whose gap is as small as the family's ``stop``."""
+    best = None
+    rounds = plan_improvements(bandit, _tolerance(family, bandit), time=seconds,
+                               exact=not family.exact)  # fmt: skip
+    for best in rounds:
+        lower = best.certified_lower if family.certified else best.lower
+        if best.upper - lower <= family.stop * lower:
+            break
+    assert best is not None  # there is always a first one
     return best
+
+
+def _tolerance(family: Family, bandit: Bandit) -> float | None:
+    """A width of intervals that is within ``stop``: no policy earns less than the best arm alone.
+
+    Half of it where both ends must be certain: a simulated end would stop the planner too.
+    """
+    least = family.stop * max(arm.gain for arm in bandit.arms)
+    return (0.5 * least if family.certified else least) or None
 
 
 def _rivals(bandit: Bandit, seed: int) -> Row:
