@@ -279,7 +279,7 @@ def test_a_bug_in_a_learner_stops_nobody_and_its_traceback_is_in_the_log(tmp_pat
     assert found.refusals == {}
     alone = run(Experiment({"one": ONE}, ["best-arm"], 50, 2), tmp_path / "alone")
     for got in (found, load_results(tmp_path / "out", partial=True)):
-        assert list(got.found) == [("one", "best-arm", 50)]
+        assert list(got.finished) == [("one", "best-arm", 50)]
         np.testing.assert_array_equal(
             got.curves("one", "best-arm", 50).regret, alone.curves("one", "best-arm", 50).regret
         )
@@ -655,7 +655,7 @@ def test_statistics_read_back_are_those_that_were_computed(small):
     summary, bands = read_statistics(results, where)
     assert summary.to_dict() == summarize(results).to_dict()
     fresh = Bands(results)
-    for place, regret, centre in product(results.found, REGRETS, CENTRES):
+    for place, regret, centre in product(results.finished, REGRETS, CENTRES):
         old, new = bands.of(place, regret, centre), fresh.of(place, regret, centre)
         np.testing.assert_allclose(old.centre, new.centre, rtol=1e-8)
         np.testing.assert_allclose(old.lower, new.lower, rtol=1e-8)

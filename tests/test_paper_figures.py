@@ -39,11 +39,11 @@ def results(**changes):
     named = {"example 3": problems.example3(0.1), "two_channels": problems.example1(0.1)}
     options = {"horizons": (100_000,), "runs": 12, "points": 40}
     found = synthetic_results.results(named, NAMES, **(options | changes))
-    curves = dict(found.found)
-    for place, c in found.found.items():  # one learner loses nothing
+    curves = dict(found.finished)
+    for place, c in found.finished.items():  # one learner loses nothing
         if place[1] == "optimal":
             curves[place] = replace(c, gap_regret=np.zeros_like(c.gap_regret))
-    return replace(found, found=curves)
+    return replace(found, finished=curves)
 
 
 @pytest.fixture(scope="module")

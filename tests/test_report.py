@@ -166,11 +166,11 @@ def test_one_problem_is_told_in_differences():
 
 def test_learners_that_nothing_tells_apart_are_said_to_be_so():
     results = small(learners=("b", "a"))
-    found = dict(results.found)
-    for (problem, learner, horizon), curves in results.found.items():
+    found = dict(results.finished)
+    for (problem, learner, horizon), curves in results.finished.items():
         if learner == "a":
             found[problem, "b", horizon] = curves
-    object.__setattr__(results, "found", found)
+    object.__setattr__(results, "finished", found)
     summary = summarize(results)
     assert "b and a share the best mean rank." in lead(results, summary)
     cells = [row["cells"][0] for row in facts.overview(results, summary, 1000)]
@@ -234,13 +234,13 @@ def test_refusals_and_too_few_runs_are_said():
 
 def test_an_unfinished_comparison_is_reported_as_far_as_it_got():
     results = small(learners=("b", "a"), horizons=(1000,))
-    found = {place: c for place, c in results.found.items() if place[0] == "example 3"}
-    object.__setattr__(results, "found", found)
+    found = {place: c for place, c in results.finished.items() if place[0] == "example 3"}
+    object.__setattr__(results, "finished", found)
     reader = Reader(page_of(results))
     text = " ".join(reader.texts)
     assert "not finished: 16 of 32 runs are shown" in text
     assert "No run has finished yet." in text
-    object.__setattr__(results, "found", {})
+    object.__setattr__(results, "finished", {})
     assert "No learner has finished yet." in " ".join(Reader(page_of(results)).texts)
 
 
@@ -376,7 +376,7 @@ def test_tables_hold_every_point_of_the_runs(directory):
     assert means == pytest.approx(curves.weak_regret.mean(axis=0), rel=1e-8)
     assert {row["runs"] for row in mine} == {"8"}
     table = parquet.read_table(directory / "report" / "curves.parquet").to_pylist()
-    assert len(table) == len(rows) == sum(3 * len(c.times) for c in results.found.values())
+    assert len(table) == len(rows) == sum(3 * len(c.times) for c in results.finished.values())
     as_text = [{k: "" if v is None else str(v) for k, v in row.items()} for row in table]
     assert as_text == rows
 

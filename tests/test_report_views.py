@@ -31,13 +31,13 @@ def results(runs=10, **changes):
 
 def with_ends(found, problem, ends):
     """The same, where these learners lose so much, up to a little noise between the runs."""
-    curves = dict(found.found)
+    curves = dict(found.finished)
     for learner, end in ends.items():
         old = found.curves(problem, learner, 10_000)
         noise = np.linspace(0.98, 1.02, len(old.seconds))[:, None]
         gap = noise * end * np.sqrt(old.times / old.times[-1])[None]
         curves[problem, learner, 10_000] = replace(old, gap_regret=gap)
-    return replace(found, found=curves)
+    return replace(found, finished=curves)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def nothing_lost():
     ends = {"best-arm": 0.0, "quick": 38.0, "=SUM(A1)": 3880.0, LEARNERS[1]: 15_297.0}
     found = with_ends(found, "example 3", ends)
     pulls = np.tile([7500, 2500], (10, 1))
-    return replace(found, found={p: replace(c, pulls=pulls) for p, c in found.found.items()})
+    return replace(found, finished={p: replace(c, pulls=pulls) for p, c in found.finished.items()})
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def test_several_problems_name_the_clear_wins_apart():
     told = " ".join(lead(found, summary))
     assert "quick has the best mean rank; it lost least on 2 of 2 problems, told apart" in told
     same = found.curves("example 3", "quick", 10_000)
-    tied = replace(found, found=found.found | {("example 3", LEARNERS[1], 10_000): same})
+    tied = replace(found, finished=found.finished | {("example 3", LEARNERS[1], 10_000): same})
     told = " ".join(lead(tied, summarize(tied)))
     assert "it lost least on 2 of 2 problems, on 1 of them told apart" in told
 
@@ -221,8 +221,8 @@ def test_many_arms_share_one_column_of_pulls(nothing_lost):
     found = synthetic_results.results(
         {"many": problems.gilbert_elliott(30)}, ("a",), horizons=(100,), runs=4
     )
-    curves = replace(found.found["many", "a", 100], pulls=np.tile(np.arange(30), (4, 1)))
-    found = replace(found, found={("many", "a", 100): curves})
+    curves = replace(found.finished["many", "a", 100], pulls=np.tile(np.arange(30), (4, 1)))
+    found = replace(found, finished={("many", "a", 100): curves})
     table = facts.pulls(found, summarize(found), "many", 100)
     assert len(table["arms"]) == facts.SHOWN_ARMS + 1
     assert table["arms"][-1] == "18 other arms"

@@ -36,20 +36,20 @@ def one_problem(**changes):
 
 def only(found, keep):
     """The same with some of its curves."""
-    return replace(found, found={place: c for place, c in found.found.items() if keep(place)})
+    return replace(found, finished={place: c for place, c in found.finished.items() if keep(place)})
 
 
 def shortened(found, runs):
     """The same with the first runs only, by place."""
     curves = {}
-    for place, c in found.found.items():
+    for place, c in found.finished.items():
         kept = {
             name: getattr(c, name)[: runs(place)]
             for name in ("regret", "gap_regret", "weak_regret", "seconds", "planning_seconds",
                          "episodes")
         }  # fmt: skip
         curves[place] = replace(c, **kept)
-    return replace(found, found=curves)
+    return replace(found, finished=curves)
 
 
 def page_of(found):
@@ -139,9 +139,9 @@ def half_planned():
         place: replace(c, regret=c.regret * np.nan, gap_regret=c.gap_regret * np.nan)
         if place[0] == "large"
         else c
-        for place, c in found.found.items()
+        for place, c in found.finished.items()
     }
-    return replace(found, gains=gains, found=curves)
+    return replace(found, gains=gains, finished=curves)
 
 
 def test_the_lead_says_on_how_many_problems_a_ratio_rests():
@@ -170,9 +170,9 @@ def test_shades_of_weak_regret_are_relative_to_the_best_weak_regret():
         place: replace(c, weak_regret=np.full_like(c.weak_regret, 10.0 if place[1] == "a" else 1e3))
         if place[0] == "large"
         else c
-        for place, c in found.found.items()
+        for place, c in found.finished.items()
     }
-    found = replace(found, found=curves)
+    found = replace(found, finished=curves)
     rows = facts.overview(found, summarize(found), 1000)
     assert {row["learner"]: row["cells"][2]["level"] for row in rows} == {"a": 0.0, "b": 1.0}
 
@@ -187,9 +187,9 @@ def test_growth_is_said_in_two_decimals():
     found = one_problem()
     flat = {
         place: replace(c, gap_regret=np.ones_like(c.gap_regret) * np.linspace(1, 2, 8)[:, None])
-        for place, c in found.found.items()
+        for place, c in found.finished.items()
     }
-    rows = facts.ranking(found, summarize(replace(found, found=flat)), "example 3", 1000)
+    rows = facts.ranking(found, summarize(replace(found, finished=flat)), "example 3", 1000)
     assert {(row["slope"]["text"], row["slope"]["span"]) for row in rows} == {
         ("0.00", "0.00 to 0.00")
     }

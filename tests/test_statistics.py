@@ -329,7 +329,7 @@ def results(runs=12, **changes):
         "problems": ("one", "two"), "learners": names, "horizons": (10_000,), "runs": runs,
         "seed": 0, "bandits": {}, "gains": {}, "best_arms": {},
         "refusals": {("two", "odd", 10_000): "not for this"}, "provenance": {}, "command": "",
-        "found": found,
+        "finished": found,
     }  # fmt: skip
     return Results(**(given | changes))
 
@@ -381,7 +381,7 @@ def test_ratios_to_the_first_learner():
 def test_the_summary_is_json_and_knows_no_clock(runs):
     found = results(runs)
     text = json.dumps(summarize(found).to_dict(), allow_nan=False)
-    for one in found.found.values():
+    for one in found.finished.values():
         one.seconds[:] = 99.0
         one.planning_seconds[:] = np.nan
     assert json.dumps(summarize(found).to_dict(), allow_nan=False) == text
@@ -392,7 +392,7 @@ def test_the_summary_is_json_and_knows_no_clock(runs):
 
 def test_without_a_plan_weak_regret_takes_its_place():
     found = results()
-    for place, one in found.found.items():
+    for place, one in found.finished.items():
         if place[0] == "one":
             one.gap_regret[:] = np.nan
             one.regret[:] = np.nan
@@ -405,14 +405,14 @@ def test_without_a_plan_weak_regret_takes_its_place():
 
 
 def test_nothing_finished_is_an_empty_summary():
-    summary = summarize(results(found={}, refusals={}))
+    summary = summarize(results(finished={}, refusals={}))
     assert summary.entries == summary.first == summary.best == ()
     json.dumps(summary.to_dict(), allow_nan=False)
 
 
 def test_identical_learners_share_a_rank():
     found = results()
-    found.found["one", "slow", 10_000] = found.found["one", "odd", 10_000] = curves(3.0)
+    found.finished["one", "slow", 10_000] = found.finished["one", "odd", 10_000] = curves(3.0)
     summary = summarize(found)
     assert [e.rank for e in summary.entries[:4]] == [3, 2, 1, 3]
     same = next(c for c in summary.first if (c.problem, c.learner) == ("one", "odd"))

@@ -253,7 +253,7 @@ def valid_results(root: Path, results: Any) -> bool:
     kinds = [str, str, int, int]
     listed = [c for c in signed if isinstance(c.get("cell"), list)]
     cells = [c for c in listed if [type(part) for part in c["cell"]] == kinds]
-    for place, curves in results.found.items():
+    for place, curves in results.finished.items():
         rows = {c["cell"][3]: c for c in cells if tuple(c["cell"][:3]) == place and "rewards" in c}
         for run in range(len(curves.seconds)):
             if run not in rows or len(rows[run]["rewards"]) != len(curves.times) > MARKS:

@@ -49,7 +49,7 @@ def _table(parts: Sequence[Results], what: str) -> Table:
     return {
         (problem, learner): ends
         for results in parts
-        for (problem, learner, _), curves in results.found.items()
+        for (problem, learner, _), curves in results.finished.items()
         if np.isfinite(ends := np.asarray(getattr(curves, what))[:, -1]).all()
     }
 
@@ -183,6 +183,6 @@ def _seconds(parts: Sequence[Results]) -> dict[str, float]:
     """Median seconds a run of every learner, over all problems."""
     times: dict[str, list[float]] = {}
     for results in parts:
-        for (_, learner, _), curves in results.found.items():
+        for (_, learner, _), curves in results.finished.items():
             times.setdefault(learner, []).append(float(np.median(curves.seconds)))
     return {learner: median(own) for learner, own in times.items()}

@@ -40,7 +40,7 @@ def _ends(results: Results) -> dict[tuple[str, str], float]:
     """Mean gap regret at the end, by problem and label."""
     return {
         (problem, label): float(np.asarray(curves.gap_regret)[:, -1].mean())
-        for (problem, label, _), curves in results.found.items()
+        for (problem, label, _), curves in results.finished.items()
     }
 
 

@@ -107,7 +107,7 @@ def _losses(results: Results, label: str) -> dict[str, float]:
     ends = {
         problem: np.asarray(curves.gap_regret)[:, -1].mean()
         for problem in results.problems
-        if (curves := results.found.get((problem, label, STEPS))) is not None
+        if (curves := results.finished.get((problem, label, STEPS))) is not None
     }
     return {problem: float(end) for problem, end in ends.items() if np.isfinite(end)}
 

@@ -81,7 +81,7 @@ def show(results: Results, summary: Summary, directory: str) -> None:
     for problem in results.problems:
         for horizon in results.horizons:
             _show_ranking(out, results, summary, problem, horizon)
-    if not results.found:
+    if not results.finished:
         why = "every run failed" if results.failures else "no learner can play these problems"
         out.print(Text(f"Nothing was played to the end: {why}."))
     else:
@@ -89,7 +89,7 @@ def show(results: Results, summary: Summary, directory: str) -> None:
     if results.failures:
         out.print(Text(f"Tracebacks are in {directory}/log.jsonl; the same command tries failed "
                        "runs again, and keeps the others."))  # fmt: skip
-    if results.found:
+    if results.finished:
         page = f"restive report {directory} makes a page of them"
         out.print(Text(f"Results are in {directory}; {page}."))
 

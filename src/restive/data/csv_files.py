@@ -98,11 +98,11 @@ def _refuse_width(
     rows: list[list[str]], places: Sequence[int], head: list[str], source: str
 ) -> NoReturn:
     k = next(k for k, row in enumerate(rows) if len(row) != len(head))
-    found, width = len(rows[k]), len(head)
-    column = str(width + 1) if found > width else shown(head[found])
+    cells, width = len(rows[k]), len(head)
+    column = str(width + 1) if cells > width else shown(head[cells])
     place = f"{source}, line {places[k]}, column {column}"
     remedy = "Give every row as many cells as the heading; leave out no comma."
-    refuse(place, f"{width} cells were expected", f"{found} cells", remedy)
+    refuse(place, f"{width} cells were expected", f"{cells} cells", remedy)
 
 
 def _refuse_longest(part: Sequence[str], place: str, lines: Sequence[int], name: str) -> NoReturn:

@@ -88,8 +88,8 @@ def _refuse_lines(lines: Iterable[bytes], source: str) -> NoReturn:
             content.decode("utf-8")
         except UnicodeDecodeError as error:
             place = f"{source}, line {line}, column {error.start + 1}"
-            found = f"byte {content[error.start]:#04x}"
-            refuse(place, "not UTF-8 text", found, "Save the file in UTF-8.")
+            byte = f"byte {content[error.start]:#04x}"
+            refuse(place, "not UTF-8 text", byte, "Save the file in UTF-8.")
     refuse(source, "not UTF-8 text", "", "Save the file in UTF-8.")
 
 
@@ -160,8 +160,8 @@ def _parquet(path: Path) -> Columns:
             rows, width = file.metadata.num_rows, file.metadata.num_columns
             most = min(limits.MOST_ROWS, limits.MOST_CELLS // max(width, 1))
             if not 0 < rows <= most or width > limits.MOST_COLUMNS:
-                found = f"{count_text(rows)} rows, {count_text(width)} columns"
-                refuse(str(path), "no rows" if not rows else "too large", found, SMALLER)
+                size = f"{count_text(rows)} rows, {count_text(width)} columns"
+                refuse(str(path), "no rows" if not rows else "too large", size, SMALLER)
             limits.require_memory(rows * width, str(path))
             table = file.read()
     except (ArrowException, ValueError) as error:

@@ -145,8 +145,8 @@ def fit(
     are unseen are as welcome as full traces. level: of the intervals. reading: options of
     ``read_traces``. rng: for the starts of the search.
 
-    >>> found = fit({"left": [0, 1, 1, None, 0, 0, 1, 0], "right": [1, 1, 0, 0, 1, 1, 1, 0]})
-    >>> found.bandit.n_arms, found.chains[1].round(2).tolist()
+    >>> fitted = fit({"left": [0, 1, 1, None, 0, 0, 1, 0], "right": [1, 1, 0, 0, 1, 1, 1, 0]})
+    >>> fitted.bandit.n_arms, fitted.chains[1].round(2).tolist()
     (2, [[0.5, 0.5], [0.4, 0.6]])
     """
     traces = data if isinstance(data, Traces) else read_traces(data, **reading)

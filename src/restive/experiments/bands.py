@@ -41,7 +41,7 @@ class Bands:
         """The band of one learner over all its times; None if it did not run or is not known."""
         key = (place, regret, centre)
         if key not in self._bands:
-            curves = self.results.found.get(place)
+            curves = self.results.finished.get(place)
             runs = None if curves is None else np.asarray(getattr(curves, REGRETS[regret]))
             known = runs is not None and len(runs) > 0 and bool(np.isfinite(runs).all())
             band = CENTRES[centre](runs) if known else None
@@ -51,7 +51,7 @@ class Bands:
     def times(self, problem: str, horizon: int) -> Ints | None:
         """The times that all learners share; None if none of them has run."""
         places = ((problem, learner, horizon) for learner in self.results.learners)
-        curves = (self.results.found.get(place) for place in places)
+        curves = (self.results.finished.get(place) for place in places)
         return next((curve.times for curve in curves if curve is not None), None)
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
@@ -65,7 +65,7 @@ class Bands:
                 bands = [self.of(place, regret, centre) for centre in CENTRES]
                 known = [band for band in bands if band is not None]
                 if known:
-                    curves = results.found[place]
+                    curves = results.finished[place]
                     head = (problem, learner, horizon, regret, len(curves.seconds))
                     columns = [part.tolist() for band in known for part in _parts(band)]
                     for time, *point in zip(curves.times.tolist(), *columns, strict=True):

@@ -27,7 +27,7 @@ from restive.model.bandit import Bandit
 from restive.model.schema import bandit_from
 from restive.simulation.scoring import marks
 
-Found = Mapping[str, Any]  # one cell's result
+CellContent = Mapping[str, Any]  # one cell's result
 
 
 def load_results(directory: str | Path, *, partial: bool = False) -> Results:
@@ -96,9 +96,9 @@ class _Reader:
         n_arms = self.bandits[cell.problem].n_arms
         return record if len(record.get("pulls", range(n_arms))) == n_arms else None
 
-    def _runs(self, problem: str, learner: str, horizon: int) -> list[Found]:
+    def _runs(self, problem: str, learner: str, horizon: int) -> list[CellContent]:
         """Results of the first runs, up to the first that is missing or damaged."""
-        runs: list[Found] = []
+        runs: list[CellContent] = []
         for run in range(self.spec["runs"]):
             record = self._read(Cell(problem, learner, horizon, run))
             if record is None:
@@ -130,7 +130,7 @@ class _Reader:
         return mean(gain), mean(lower), mean(upper)
 
     def _curves(
-        self, place: Place, runs: Sequence[Found], cells: Sequence[Cell] | None = None
+        self, place: Place, runs: Sequence[CellContent], cells: Sequence[Cell] | None = None
     ) -> Curves:
         """Curves of these results, which are those of the first runs unless the cells are given."""
         cells = cells or [Cell(*place, k) for k in range(len(runs))]
@@ -185,7 +185,7 @@ class _Reader:
         return next((c for c in reversed(commands) if c and isinstance(c, str)), "")
 
 
-def _best_arm_curves(bandit: Bandit, times: Any, runs: Sequence[Found]) -> Any:
+def _best_arm_curves(bandit: Bandit, times: Any, runs: Sequence[CellContent]) -> Any:
     """What the best single arm earns: on average, or along each run's stretch of a trace."""
     if runs and all("against" in run for run in runs):
         return np.array([run["against"] for run in runs])

@@ -77,7 +77,7 @@ class Results(Pictured):
     refusals: Mapping[Place, str]  # why a learner was not run
     provenance: Mapping[str, Any]  # versions, machines, file hashes, times
     command: str  # that made it, as it was last given
-    found: Mapping[Place, Curves] = field(repr=False)
+    finished: Mapping[Place, Curves] = field(repr=False)  # runs that are there
     failures: Mapping[Place, Failure] = field(default_factory=dict)  # learners with failed runs
     traces: Mapping[str, int] = field(default_factory=dict)  # steps of problems that are traces
 
@@ -103,7 +103,7 @@ class Results(Pictured):
                 remedy = f"{guess(str(name), names)}There are {', '.join(names)}."
                 fault = Fault(field_name, "not in these results", repr(name), remedy)
                 raise ProblemError([fault])
-        return self.found.get((problem, learner, horizon))
+        return self.finished.get((problem, learner, horizon))
 
     @cached_property
     def summary(self) -> Summary:
@@ -161,5 +161,5 @@ class Results(Pictured):
     def complete(self) -> bool:
         """Whether every run is there or was refused."""
         total = len(self.problems) * len(self.learners) * len(self.horizons)
-        finished = sum(len(curves.seconds) == self.runs for curves in self.found.values())
-        return finished + len(self.refusals) == total
+        whole = sum(len(curves.seconds) == self.runs for curves in self.finished.values())
+        return whole + len(self.refusals) == total

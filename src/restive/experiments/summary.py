@@ -129,7 +129,7 @@ def _entry_from(content: Mapping[str, Any], results: Results) -> Entry:
     place = (content["problem"], content["learner"], content["horizon"])
     if "refusal" in content:
         return _refused(place, content["refusal"])
-    curves = results.found[place]
+    curves = results.finished[place]
     finals: dict[Measure, Final] = {name: Final.from_dict(content[name]) for name in MEASURES}
     growth = Interval.from_dict(content["slope"])
     times = _median(curves.seconds), _median(curves.planning_seconds)

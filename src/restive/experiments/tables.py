@@ -64,5 +64,5 @@ def read_statistics(results: Results, root: Path) -> Statistics:
 
 def _origin(results: Results) -> dict[str, object]:
     """Which experiment, and how many runs of it, the numbers are of."""
-    runs = sum(len(curves.seconds) for curves in results.found.values())
+    runs = sum(len(curves.seconds) for curves in results.finished.values())
     return {"experiment": results.provenance.get("experiment", ""), "runs": runs}

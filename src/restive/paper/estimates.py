@@ -43,8 +43,9 @@ def growth_exponent(sizes: Ints, lost: Floats) -> tuple[float, float, float]:
 
     A straight line through log mean regret; its error by the delta method.
 
-    >>> found = growth_exponent(np.array([1, 4, 16]), np.array([[1, 2, 4], [3, 6, 12.0]]))
-    >>> round(found[0], 6)
+    >>> sizes, lost = np.array([1, 4, 16]), np.array([[1, 2, 4], [3, 6, 12.0]])
+    >>> exponent, low, high = growth_exponent(sizes, lost)
+    >>> round(exponent, 6)
     0.5
     """
     x, count = np.log(sizes), len(lost)

@@ -55,8 +55,8 @@ def bandit_diameter(
     """D_eps of Theorem 4: the diameter of the bandit's MDP with ages from ``caps`` on stored alike.
 
     >>> from restive.problems import example1
-    >>> found = bandit_diameter(example1(epsilon=0.1), caps=7)
-    >>> round(found.lower, 4) == round(found.upper, 4), found.n_states
+    >>> diameter = bandit_diameter(example1(epsilon=0.1), caps=7)
+    >>> round(diameter.lower, 4) == round(diameter.upper, 4), diameter.n_states
     (True, 48)
     """
     rep = Representation.of(bandit, caps)

@@ -102,7 +102,7 @@ def compare(
         print_json({"directory": out, **summary.to_dict(), "failures": _failures(results)})
     else:
         compare_screen.show(results, summary, out)
-    if results.failures or not results.found:
+    if results.failures or not results.finished:
         raise typer.Exit(1 if results.failures else 2)
 
 

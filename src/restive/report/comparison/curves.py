@@ -27,14 +27,14 @@ def points_allowed(bands: Bands, room: int) -> int:
 
 
 def _lines(bands: Bands) -> int:
-    keys = product(bands.results.found, REGRETS, CENTRES)
+    keys = product(bands.results.finished, REGRETS, CENTRES)
     return 3 * sum(bands.of(*key) is not None for key in keys)  # centre, lower, upper
 
 
 def traces_allowed(bands: Bands, room: int, points: int) -> int:
     """How many single runs of each learner fit beside curves of so many points; not one alone."""
     left = room - LETTERS * points * _lines(bands)
-    lines = 2 * len(bands.results.found)  # gap and weak regret
+    lines = 2 * len(bands.results.finished)  # gap and weak regret
     count = int(min(left / (LETTERS * TRACE_POINTS * max(lines, 1)), TRACES))
     return count if count > 1 else 0
 
@@ -71,7 +71,7 @@ def _single_runs(
     runs = {
         name: [
             [_rounded(run[chosen].tolist()) for run in getattr(curves, REGRETS[name])[:most]]
-            if (curves := results.found.get(place)) is not None
+            if (curves := results.finished.get(place)) is not None
             else []
             for place in places
         ]

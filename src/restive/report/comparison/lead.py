@@ -77,7 +77,7 @@ def lead(results: Results, summary: Summary) -> list[str]:
 def _problems(results: Results, horizon: int) -> str:
     """The problems that were played with a horizon, or are to be."""
     count = len(results.problems)
-    there = len({problem for problem, _, steps_ in results.found if steps_ == horizon}) or count
+    there = len({problem for problem, _, steps_ in results.finished if steps_ == horizon}) or count
     if count == 1:
         return "the problem"
     return "each problem" if there == count else f"{there} of the {count} problems"
@@ -200,7 +200,7 @@ def _part(count: int, results: Results) -> str:
 def _too_few(results: Results, horizon: int) -> list[str]:
     """Where no difference, however large, could be told: how many runs it takes."""
     sizes: dict[str, list[int]] = {}
-    for (problem, _, steps_), curves in results.found.items():
+    for (problem, _, steps_), curves in results.finished.items():
         if steps_ == horizon:
             sizes.setdefault(problem, []).append(len(curves.seconds))
     pairs = max((comb(len(runs), 2) for runs in sizes.values()), default=0)

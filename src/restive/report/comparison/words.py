@@ -83,7 +83,7 @@ def count(number: int, noun: str) -> str:
 
 def longest(results: Results) -> int:
     """The longest horizon of which there are runs; of all, if there are none."""
-    return max({horizon for *_, horizon in results.found} or results.horizons)
+    return max({horizon for *_, horizon in results.finished} or results.horizons)
 
 
 def run_count(results: Results, horizon: int, problem: str | None = None) -> str:
@@ -93,7 +93,7 @@ def run_count(results: Results, horizon: int, problem: str | None = None) -> str
     """
     counts = {
         len(curves.seconds)
-        for (name, _, steps_), curves in results.found.items()
+        for (name, _, steps_), curves in results.finished.items()
         if steps_ == horizon and problem in (None, name)
     } or {results.runs}
     low, high = min(counts), max(counts)
@@ -151,7 +151,7 @@ def missing(results: Results, summary: Summary) -> list[str]:
     """What a reader must know before trusting the tables."""
     sentences = []
     if not results.complete:
-        there = sum(len(curves.seconds) for curves in results.found.values())
+        there = sum(len(curves.seconds) for curves in results.finished.values())
         cells = len(results.problems) * len(results.learners) * len(results.horizons)
         expected = results.runs * (cells - len(results.refusals))
         sentences.append(
