@@ -164,3 +164,11 @@ def test_what_is_small_shows_its_numbers():
     shown = repr(problems.example1(0.1))
     assert shown.startswith("Bandit(arms=(Arm(transitions=array([[0.9, 0.1],")
     assert "more" not in shown
+
+
+def test_learners_show_their_settings():
+    bandit = problems.example1(0.1)
+    shown = {name: repr(restive.make_learner(name, bandit, 1000)) for name in restive.LEARNERS}
+    assert shown["exp3"] == "Exp3(n_arms=2, horizon=1000, rate=1.0)"
+    assert shown["optimal"] == "Optimal(n_arms=2, tolerance=1e-06)"  # and not the whole bandit
+    assert max(map(len, shown.values())) < 250

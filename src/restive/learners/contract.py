@@ -115,6 +115,12 @@ class Learner(ABC):
         """What it was built with, for JSON: the constructor's arguments, if it is declared."""
         return {} if self.declaration is None else self.declaration.settings(self)
 
+    def __repr__(self) -> str:
+        """Its class with the settings that are one word or number."""
+        plain = {k: v for k, v in self.settings.items() if isinstance(v, str | int | float)}
+        words = [f"{name}={value!r}" for name, value in ({"n_arms": self.n_arms} | plain).items()]
+        return f"{type(self).__name__}({', '.join(words)})"
+
     @property
     def episodes(self) -> tuple[int, ...]:
         """First steps (from 1) of the episodes so far; empty for learners without episodes."""
