@@ -26,27 +26,10 @@ class Directory:
 
     def __init__(self, root: Path, problems: Iterable[str]) -> None:
         self.root = root
+        self.experiment, self.log = root / "experiment.json", root / "log.jsonl"
+        self.curves, self.summary = root / "curves.csv", root / "summary.json"
+        self.lock = root / ".lock"
         self._problems = {name: f"{k:02d}-{slug(name)}" for k, name in enumerate(problems)}
-
-    @property
-    def experiment(self) -> Path:
-        return self.root / "experiment.json"
-
-    @property
-    def log(self) -> Path:
-        return self.root / "log.jsonl"
-
-    @property
-    def lock(self) -> Path:
-        return self.root / ".lock"
-
-    @property
-    def curves(self) -> Path:
-        return self.root / "curves.csv"
-
-    @property
-    def summary(self) -> Path:
-        return self.root / "summary.json"
 
     def cell(self, cell: Cell) -> Path:
         folder = self._problems[cell.problem]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,21 +32,34 @@ class CompiledLearner(Learner):
     The same compiled step serves ``tell`` and ``play_path``, so both end with the same bytes.
     """
 
+    kernels: ClassVar[tuple[str, str]]  # in _kernels/rivals_weak: of one step, along a path
+
     def __init__(self, n_arms: int, memory: Arrays, **constants: Any) -> None:
         require_arms(n_arms)
         self.n_arms = n_arms
         self.memory = memory
         self.constants = constants
 
-    @staticmethod
-    @abstractmethod
-    def steps() -> Steps:
-        """The kernels, of one step and along a path; numba is imported when they are needed."""
+    def steps(self) -> Steps:
+        """The kernels themselves; numba is imported when they are needed."""
+        from restive._kernels import rivals_weak
+
+        step, path = self.kernels
+        return getattr(rivals_weak, step), getattr(rivals_weak, path)
 
     @property
     def inputs(self) -> tuple[Any, ...]:
         """Memory and constants, as the compiled steps take them."""
         return (*self.memory.values(), *self.constants.values())
+
+    def tell(self, arm: int, state: Hashable, reward: float) -> None:
+        learn, _ = self.steps()
+        learn(*self.inputs, self.check_arm(arm), self.check_reward(reward))
+
+    def play_path(self, states: Ints, rewards: Floats) -> Ints:
+        pulls = np.empty(states.shape[1], dtype=np.int64)
+        self.steps()[1](*self.inputs, np.ascontiguousarray(rewards), pulls)
+        return pulls
 
     def snapshot(self) -> Snapshot:
         state = {"name": self.name, "settings": self.settings}

@@ -12,7 +12,7 @@ from restive.base.checks import require_horizon
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
-from restive.learners.rivals.compiled import DrawingLearner, Steps
+from restive.learners.rivals.compiled import DrawingLearner
 
 Seed = int | np.random.Generator
 
@@ -27,6 +27,8 @@ class ExponentialWeights(DrawingLearner):
     A pull that was not asked for enters with the chance that its arm had.
     """
 
+    kernels = "learn_exp3", "play_exp3"
+
     def __init__(self, n_arms: int, horizon: int, gamma: float, alpha: float, rng: Seed) -> None:
         memory = {"logs": np.zeros(n_arms), "chosen": np.zeros(1, dtype=np.int64)}
         super().__init__(n_arms, memory, gamma=min(1.0, gamma), alpha=alpha)
@@ -34,12 +36,6 @@ class ExponentialWeights(DrawingLearner):
         self.rng = np.random.default_rng(rng)
         # All weights are alike before the first observation: a uniform choice.
         memory["chosen"][0] = int(self.rng.random() * n_arms)
-
-    @staticmethod
-    def steps() -> Steps:
-        from restive._kernels import rivals_weak
-
-        return rivals_weak.learn_exp3, rivals_weak.play_exp3
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
         arm, paid = self.check_arm(arm), self.check_reward(reward)

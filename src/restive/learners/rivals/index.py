@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import Any
 
 import numpy as np
 
-from restive.base.arrays import Floats, Ints
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
-from restive.learners.rivals.compiled import CompiledLearner, DrawingLearner, Steps, zeros
+from restive.learners.rivals.compiled import CompiledLearner, DrawingLearner, zeros
 
 ARMS = "rewards in [0, 1], independent and alike from pull to pull"
 
@@ -32,11 +32,6 @@ class IndexLearner(CompiledLearner):
 
         arm, paid = self.check_arm(arm), self.check_reward(reward)
         learn_mean(self.memory["plays"], self.memory["sums"], arm, paid)
-
-    def play_path(self, states: Ints, rewards: Floats) -> Ints:
-        pulls = np.empty(states.shape[1], dtype=np.int64)
-        self.steps()[1](*self.inputs, np.ascontiguousarray(rewards), pulls)
-        return pulls
 
 
 @declare(
@@ -61,14 +56,10 @@ class UCB1(IndexLearner):
     [1, 2]
     """
 
+    kernels = "choose_ucb", "play_ucb"
+
     def __init__(self, n_arms: int) -> None:
         super().__init__(n_arms, scale=2.0)
-
-    @staticmethod
-    def steps() -> Steps:
-        from restive._kernels import rivals_weak
-
-        return rivals_weak.choose_ucb, rivals_weak.play_ucb
 
 
 @declare(
@@ -86,15 +77,11 @@ class UCB1Tuned(IndexLearner):
     Made for: weak regret. Parameters: none; this is how the authors of UCB1 run it.
     """
 
+    kernels = "choose_varied", "play_varied"
+
     def __init__(self, n_arms: int) -> None:
         super().__init__(n_arms)
         self.memory["squares"] = np.zeros(n_arms)
-
-    @staticmethod
-    def steps() -> Steps:
-        from restive._kernels import rivals_weak
-
-        return rivals_weak.choose_varied, rivals_weak.play_varied
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
         super().tell(arm, state, reward)
@@ -121,15 +108,11 @@ class KLUCB(IndexLearner):
     Parameters: c = 0, which the paper recommends in practice.
     """
 
+    kernels = "choose_kl", "play_kl"
+
     def __init__(self, n_arms: int, c: float = 0.0) -> None:
         self.c = float(c)
         super().__init__(n_arms, c=self.c)
-
-    @staticmethod
-    def steps() -> Steps:
-        from restive._kernels import rivals_weak
-
-        return rivals_weak.choose_kl, rivals_weak.play_kl
 
 
 @declare(
@@ -149,6 +132,8 @@ class Thompson(DrawingLearner):
     Parameters: the uniform prior Beta(1, 1).
     """
 
+    kernels = "learn_thompson", "play_thompson"
+
     def __init__(self, n_arms: int, rng: int | np.random.Generator = 0) -> None:
         sizes = {"wins": n_arms, "losses": n_arms, "chosen": 1}
         memory = {name: np.zeros(size, dtype=np.int64) for name, size in sizes.items()}
@@ -157,17 +142,6 @@ class Thompson(DrawingLearner):
         # All samples are alike before the first observation: a uniform choice.
         self.memory["chosen"][0] = self.rng.integers(n_arms)
 
-    @staticmethod
-    def steps() -> Steps:
-        from restive._kernels import rivals_weak
-
-        return rivals_weak.learn_thompson, rivals_weak.play_thompson
-
-    def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        learn, _ = self.steps()
-        learn(self.rng, *self.inputs, self.check_arm(arm), self.check_reward(reward))
-
-    def play_path(self, states: Ints, rewards: Floats) -> Ints:
-        pulls = np.empty(states.shape[1], dtype=np.int64)
-        self.steps()[1](self.rng, *self.inputs, np.ascontiguousarray(rewards), pulls)
-        return pulls
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        return (self.rng, *super().inputs)

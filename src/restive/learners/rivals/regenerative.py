@@ -7,7 +7,7 @@ import numpy as np
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
-from restive.learners.rivals.compiled import MarkedLearner, Steps, zeros
+from restive.learners.rivals.compiled import MarkedLearner, zeros
 from restive.learners.rivals.spectra import TIE, largest_mass, largest_reward, multiplicative_gap
 from restive.model.bandit import Bandit
 
@@ -50,6 +50,8 @@ class RegenerativeCycles(MarkedLearner):
     ``from_problem`` computes them exactly. The condition is sufficient, and far larger than needed.
     """
 
+    kernels = "learn_cycle", "play_cycle"
+
     def __init__(self, n_arms: int, exploration: float) -> None:
         self.exploration = float(exploration)
         memory = {
@@ -64,12 +66,6 @@ class RegenerativeCycles(MarkedLearner):
     def from_problem(cls, bandit: Bandit, exploration: float | None = None) -> RegenerativeCycles:
         constant = cycle_constant(bandit) if exploration is None else exploration
         return cls(bandit.n_arms, constant)
-
-    @staticmethod
-    def steps() -> Steps:
-        from restive._kernels import rivals_weak
-
-        return rivals_weak.learn_cycle, rivals_weak.play_cycle
 
     def ask(self) -> int:
         return int(self.memory["place"][0])

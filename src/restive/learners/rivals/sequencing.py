@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from math import sqrt
 from typing import Literal
 
 import numpy as np
 
-from restive.base.arrays import Floats, Ints
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
-from restive.learners.rivals.compiled import CompiledLearner, MarkedLearner, Steps, zeros
+from restive.learners.rivals.compiled import CompiledLearner, MarkedLearner, zeros
 from restive.learners.rivals.spectra import additive_gap, gain_gap, largest_mass, largest_reward
 from restive.model.bandit import Bandit
 
@@ -52,6 +50,8 @@ class EpochLearner(CompiledLearner):
     2 4^(n-1) times. With ``growth`` g, D is rate (log t)^g and L is exploration (log t)^(g/2).
     """
 
+    kernels = "learn_epoch", "play_epoch"
+
     def __init__(
         self, n_arms: int, rate: float, exploration: float, growth: float, everything: bool
     ) -> None:
@@ -63,26 +63,11 @@ class EpochLearner(CompiledLearner):
             everything=everything,
         )  # fmt: skip
 
-    @staticmethod
-    def steps() -> Steps:
-        from restive._kernels import rivals_weak
-
-        return rivals_weak.learn_epoch, rivals_weak.play_epoch
-
     def ask(self) -> int:
         return int(self.memory["clock"][ARM])
 
-    def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        learn, _ = self.steps()
-        learn(*self.inputs, self.check_arm(arm), self.check_reward(reward))
-
     def pass_time(self) -> None:
         self.memory["clock"][STEPS] += 1
-
-    def play_path(self, states: Ints, rewards: Floats) -> Ints:
-        pulls = np.empty(states.shape[1], dtype=np.int64)
-        self.steps()[1](*self.inputs, np.ascontiguousarray(rewards), pulls)
-        return pulls
 
 
 @declare(
@@ -212,6 +197,8 @@ class AdaptiveSequencing(MarkedLearner):
     The constants make exploration last beyond any horizon that can be played on most problems.
     """
 
+    kernels = "learn_phase", "play_phase"
+
     def __init__(
         self, n_arms: int, exploration: float, gap: float, epsilon: float, floor: float
     ) -> None:
@@ -244,12 +231,6 @@ class AdaptiveSequencing(MarkedLearner):
             widths = (reward + 2) * max(bandit.n_states) * reward * largest_mass(bandit)
             floor = 384 * widths**2 / (epsilon**2 * spectral)
         return cls(bandit.n_arms, exploration, gap, epsilon, floor)
-
-    @staticmethod
-    def steps() -> Steps:
-        from restive._kernels import rivals_weak
-
-        return rivals_weak.learn_phase, rivals_weak.play_phase
 
     def ask(self) -> int:
         return int(self.memory["clock"][ARM])

@@ -7,10 +7,9 @@ from math import log, sqrt
 
 import numpy as np
 
-from restive.base.arrays import Floats, Ints
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
-from restive.learners.rivals.compiled import CompiledLearner, Steps, zeros
+from restive.learners.rivals.compiled import CompiledLearner, zeros
 
 XI = 0.6  # the theorem asks for more than 1/2
 MOST_WINDOW = 10**8  # pulls that are remembered one by one
@@ -45,6 +44,8 @@ class SlidingWindowUCB(CompiledLearner):
     ([0, 3], 0)
     """
 
+    kernels = "choose_window", "play_window"
+
     def __init__(self, n_arms: int, window: int) -> None:
         self.window = int(window)
         memory = zeros(n_arms) | {
@@ -60,12 +61,6 @@ class SlidingWindowUCB(CompiledLearner):
         own = round(2 * sqrt(horizon * log(max(2, horizon))))
         return cls(n_arms, min(MOST_WINDOW, max(2, own)) if window is None else window)
 
-    @staticmethod
-    def steps() -> Steps:
-        from restive._kernels import rivals_weak
-
-        return rivals_weak.choose_window, rivals_weak.play_window
-
     def ask(self) -> int:
         choose, _ = self.steps()
         return int(choose(*self.inputs))
@@ -75,8 +70,3 @@ class SlidingWindowUCB(CompiledLearner):
 
         arm, paid = self.check_arm(arm), self.check_reward(reward)
         rivals_weak.learn_window(*self.memory.values(), arm, paid)
-
-    def play_path(self, states: Ints, rewards: Floats) -> Ints:
-        pulls = np.empty(states.shape[1], dtype=np.int64)
-        self.steps()[1](*self.inputs, np.ascontiguousarray(rewards), pulls)
-        return pulls
