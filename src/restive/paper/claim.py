@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from restive.paper.chart import Chart
+import numpy as np
+from numpy.typing import ArrayLike
+
+from restive.paper.chart import Chart, ratios_chart
 
 Verdict = Literal["holds", "fails", "not decided"]
 
@@ -95,3 +98,13 @@ class Judgement:
 def judged(holds: bool) -> Verdict:
     """The verdict where there is nothing in between."""
     return "holds" if holds else "fails"
+
+
+def ratios_finding(
+    ran: str, number: str, criterion: str, title: str, ratios: Mapping[str, ArrayLike],
+    *, most: float = 1.0, note: str = "", what: str = "chains",
+) -> Finding:  # fmt: skip
+    """On a claim that holds if no ratio is above ``most``; number: with a place for the largest."""
+    largest = max(float(np.max(values)) for values in ratios.values())
+    return Finding(ran, number.format(largest), criterion, judged(largest <= most), note,
+                   {"largest": largest}, ratios_chart(title, ratios, what=what))  # fmt: skip

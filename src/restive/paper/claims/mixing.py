@@ -13,7 +13,7 @@ from restive.base.arrays import Floats
 from restive.mdp.representation import Representation
 from restive.paper import criteria
 from restive.paper.chart import ratios_chart
-from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, judged, ratios_finding
 from restive.paper.random_problems import arm_of, random_chain
 
 BLOCK = 50  # chains in a cell
@@ -74,21 +74,16 @@ def _ran(results: Sequence[Any]) -> str:
     return f"{count:,} random chains of 2 to 6 states, eps from 1/4 to {least:g}"
 
 
-def _largest(results: Sequence[Any], key: str) -> float:
-    return max(_values(results, key))
-
-
 def _values(results: Sequence[Any], key: str) -> list[float]:
     return [float(case[key]) for block in results for case in block]
 
 
 def _ratio(results: Sequence[Any], key: str, words: str, note: str = "") -> Finding:
-    worst, limit = _largest(results, key), criteria.MIXING
-    holds = worst <= limit.most * (1 + limit.rounding)
-    criterion = f"{words}: at most {limit.most:g} in every chain"
-    return Finding(_ran(results), f"largest {worst:.3g}", criterion, judged(holds), note,
-                   {"largest": worst},
-                   ratios_chart(words, {"random chains": _values(results, key)}))  # fmt: skip
+    limit = criteria.MIXING
+    return ratios_finding(
+        _ran(results), "largest {:.3g}", f"{words}: at most {limit.most:g} in every chain", words,
+        {"random chains": _values(results, key)}, most=limit.most * (1 + limit.rounding), note=note,
+    )  # fmt: skip
 
 
 def judge_equation_1(scale: Scale, results: Sequence[Any]) -> Finding:

@@ -12,7 +12,7 @@ from restive import theory
 from restive.base.arrays import Floats
 from restive.paper import criteria
 from restive.paper.chart import points_chart, ratios_chart
-from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, judged, ratios_finding
 from restive.paper.claims.mixing import far_apart, mixing_time_by_definition
 from restive.paper.random_problems import arm_of, random_chain, reversible_chain
 from restive.problems import random_problem
@@ -42,18 +42,14 @@ REVERSIBLE = Measurement("reversible", _blocks, measure_reversible, (0.3, 0.3))
 
 
 def judge_lazy(scale: Scale, results: Sequence[Any]) -> Finding:
-    many = np.concatenate(results)
-    worst, limit = float(many.max()), criteria.MIXING
-    return Finding(
+    many, limit = np.concatenate(results), criteria.MIXING
+    return ratios_finding(
         f"{len(many):,} random walks on weighted graphs of 2 to 8 states that stay half of the "
         "time",
-        f"largest Tmix / (8 D - 1/2, rounded up) {worst:.3g}",
-        f"at most {limit.most:g} in every chain",
-        judged(worst <= limit.most * (1 + limit.rounding)),
-        "",
-        {"largest": worst},
-        ratios_chart("Tmix / (8 D - 1/2, rounded up)", {"random walks": many}),
-    )
+        "largest Tmix / (8 D - 1/2, rounded up) {:.3g}", f"at most {limit.most:g} in every chain",
+        "Tmix / (8 D - 1/2, rounded up)", {"random walks": many},
+        most=limit.most * (1 + limit.rounding),
+    )  # fmt: skip
 
 
 def judge_reversible(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -195,17 +191,12 @@ COVER = Measurement("cover", _blocks, measure_cover, (0.3, 0.3))
 
 
 def judge_cover(scale: Scale, results: Sequence[Any]) -> Finding:
-    many = np.concatenate(results)
-    worst, limit = float(many.max()), criteria.MIXING
-    return Finding(
+    many, limit = np.concatenate(results), criteria.MIXING
+    return ratios_finding(
         f"{len(many):,} random chains of 2 to 6 states, cover times exact (sets of states)",
-        f"largest cover time / (D log(3 |S|)) {worst:.3g}",
-        f"at most {limit.most:g} in every chain",
-        judged(worst <= limit.most),
-        "",
-        {"largest": worst},
-        ratios_chart("cover time / (D log(3 |S|))", {"random chains": many}),
-    )
+        "largest cover time / (D log(3 |S|)) {:.3g}", f"at most {limit.most:g} in every chain",
+        "cover time / (D log(3 |S|))", {"random chains": many}, most=limit.most,
+    )  # fmt: skip
 
 
 CLAIMS = (

@@ -17,7 +17,7 @@ from restive.learners.paper.inputs import Inputs
 from restive.learners.paper.restless import RestlessLearner
 from restive.paper import criteria
 from restive.paper.chart import ratios_chart
-from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, judged, ratios_finding
 from restive.paper.claims.colored import pairs_of
 from restive.paper.plans import plan_width
 from restive.paper.printed import published_radii
@@ -218,30 +218,22 @@ def judge_plans(scale: Scale, results: Sequence[Any]) -> Finding:
 
 
 def judge_visits(scale: Scale, results: Sequence[Any]) -> Finding:
-    worst = max(run["visits"] for run in results)
-    return Finding(
+    return ratios_finding(
         f"{len(results)} runs of colored UCRL2 on random MDPs and ladders",
-        f"largest sum / ((sqrt 2 + 1) sqrt(N(c))) of a color {worst:.3f}",
+        "largest sum / ((sqrt 2 + 1) sqrt(N(c))) of a color {:.3f}",
         "at most 1 for every color of every run, which adds up to (sqrt 2 + 1) sqrt(C T)",
-        judged(worst <= criteria.APPENDIX.most),
-        "",
-        {"largest": worst},
-        ratios_chart("sum / ((sqrt 2 + 1) sqrt(N(c))), the largest of each run",
-                     {"runs": [run["visits"] for run in results]}, what="runs"),
+        "sum / ((sqrt 2 + 1) sqrt(N(c))), the largest of each run",
+        {"runs": [run["visits"] for run in results]}, most=criteria.APPENDIX.most, what="runs",
     )  # fmt: skip
 
 
 def judge_span(scale: Scale, results: Sequence[Any]) -> Finding:
-    worst = max(run["span"] for run in results)
-    return Finding(
+    return ratios_finding(
         f"{len(results)} runs of colored UCRL2 on random MDPs and ladders, true diameters",
-        f"largest span / D {worst:.3f}",
+        "largest span / D {:.3f}",
         "at most 1 + 1/sqrt(t_k), the accuracy to which values are planned, in every episode",
-        judged(worst <= criteria.APPENDIX.most),
-        "",
-        {"largest": worst},
-        ratios_chart("span / (D (1 + 1/sqrt(t_k))), the largest of each run",
-                     {"runs": [run["span"] for run in results]}, what="runs"),
+        "span / (D (1 + 1/sqrt(t_k))), the largest of each run",
+        {"runs": [run["span"] for run in results]}, most=criteria.APPENDIX.most, what="runs",
     )  # fmt: skip
 
 
