@@ -154,18 +154,10 @@ class GridPlan(Brief):
 
 
 def plan_grid(
-    arms: Bandit | Sequence[Arm],
-    *,
-    pulls: int = 1,
-    rest: float | None = None,
-    ages: Ages = 4,
-    depth: int = 48,
-    start: GridPlan | None = None,
-    tolerance: float = 1e-4,
-    memory: int | None = None,
-    deadline: float = np.inf,
-    progress: Progress | None = None,
-) -> GridPlan:
+    arms: Bandit | Sequence[Arm], *, pulls: int = 1, rest: float | None = None, ages: Ages = 4,
+    depth: int = 48, start: GridPlan | None = None, tolerance: float = 1e-4,
+    memory: int | None = None, deadline: float = np.inf, progress: Progress | None = None,
+) -> GridPlan:  # fmt: skip
     """Solve the grid process: an upper bound of the best gain, and a policy by one look ahead.
 
     pulls: arms pulled in each step. rest: None, or what each pull that is not made pays.
@@ -192,20 +184,12 @@ def plan_grid(
     )  # fmt: skip
     law = orbit_law(arms_planned)
     return GridPlan(
-        arms=arms_planned,
-        pulls=pulls,
-        rest=rest,
-        layout=layout,
-        depth=answer.depth,
-        upper=float(law @ np.array(answer.uppers)),
-        uppers=answer.uppers,
-        grid_lower=float(law @ np.array(answer.lowers)),
-        iteration_gain=answer.gain,
-        values=answer.values,
-        sweeps=answer.sweeps,
-        converged=answer.converged,
+        arms=arms_planned, pulls=pulls, rest=rest, layout=layout, depth=answer.depth,
+        upper=float(law @ np.array(answer.uppers)), uppers=answer.uppers,
+        grid_lower=float(law @ np.array(answer.lowers)), iteration_gain=answer.gain,
+        values=answer.values, sweeps=answer.sweeps, converged=answer.converged,
         seconds=perf_counter() - began,
-    )
+    )  # fmt: skip
 
 
 def _layout(arms: Bandit | Sequence[Arm], pulls: int, rest: float | None, ages: Ages) -> Layout:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from time import perf_counter
 
 from restive.base.errors import TooLargeError
@@ -27,21 +27,14 @@ PROBE_STEPS = 4_000  # of play that shows where to refine, in each of eight repl
 
 
 def grid_improvements(
-    bandit: Bandit,
-    pulls: int = 1,
-    *,
-    time: float = 30.0,
-    memory: int | None = None,
-    ages: Ages = 4,
-    tolerance: float = 1e-5,
-    progress: Progress | None = None,
-) -> Iterator[GridPlan]:
+    bandit: Bandit, pulls: int = 1, *, time: float = 30.0, memory: int | None = None,
+    ages: Ages = 4, tolerance: float = 1e-5, progress: Progress | None = None,
+) -> Iterator[GridPlan]:  # fmt: skip
     """Grid plans whose certified upper bounds fall: more ages where they help, longer stays.
 
     Each plan starts from the values of the one before. Ends when the bound gains less than
     ``tolerance``, or before ``time`` (seconds) or ``memory`` (bytes) would be exceeded.
-    ``seconds`` of each plan counts from the beginning; compiling, once on each machine, does not
-    count.
+    ``seconds`` of each plan counts from the beginning, without compiling.
 
     >>> from restive.problems import example1
     >>> uppers = [plan.upper for plan in grid_improvements(example1(epsilon=0.1), ages=2)]
@@ -50,25 +43,20 @@ def grid_improvements(
     """
     _compile()
     began = perf_counter()
-    allowed, deadline = memory_allowed(memory), began + time
-    plan = plan_grid(bandit, pulls=pulls, ages=ages, depth=FIRST_DEPTH, memory=allowed,
-                     tolerance=FIRST_TOLERANCE, deadline=deadline, progress=progress)  # fmt: skip
-    best = plan
+    deadline = began + time
+    solved = partial(plan_grid, bandit, pulls=pulls, memory=memory_allowed(memory),
+                     deadline=deadline, progress=progress)  # fmt: skip
+    best = plan = solved(ages=ages, depth=FIRST_DEPTH, tolerance=FIRST_TOLERANCE)
     yield replace(plan, seconds=perf_counter() - began)
     patience, within = 0, FIRST_TOLERANCE
     while patience < 2:
         step = perf_counter()
-        seen = simulate_gain(plan, steps=PROBE_STEPS, replications=8)
-        finer = refined_ages(plan, seen.visits, GROWTH)
-        depth = min(DEEPEST, 2 * plan.depth, max(plan.depth, int(STAYS * seen.stay)))
-        if (finer == plan.ages and depth == plan.depth and within <= tolerance) or (
-            perf_counter() + HOPE * _forecast(plan, depth) > deadline
-        ):
+        finer, depth = _finer(plan)
+        same = finer == plan.ages and depth == plan.depth and within <= tolerance
+        if same or perf_counter() + HOPE * _forecast(plan, depth) > deadline:
             return
         try:
-            plan = plan_grid(bandit, pulls=pulls, ages=finer, depth=depth, start=plan,
-                             memory=allowed, tolerance=within, deadline=deadline,
-                             progress=progress)  # fmt: skip
+            plan = solved(ages=finer, depth=depth, start=plan, tolerance=within)
         except TooLargeError:
             return
         plan = replace(plan, seconds=perf_counter() - step)
@@ -78,6 +66,13 @@ def grid_improvements(
         if gained > 0:
             best = plan
             yield replace(plan, seconds=perf_counter() - began)
+
+
+def _finer(plan: GridPlan) -> tuple[Ages, int]:
+    """Ages and depth of the next plan, by what simulated play of this one shows."""
+    seen = simulate_gain(plan, steps=PROBE_STEPS, replications=8)
+    depth = min(DEEPEST, 2 * plan.depth, max(plan.depth, int(STAYS * seen.stay)))
+    return refined_ages(plan, seen.visits, GROWTH), depth
 
 
 @lru_cache(maxsize=1)

@@ -97,9 +97,8 @@ class Layout:
         others = self.others(now)
         nexts = [then for then in self.sets if then != now]
         outer, row = others[:-1], (others[-1] if others else -1)
-        laws = [self.grids[j].arm.transitions for j in now]
+        stay = _product([self.grids[j].arm.transitions for j in now])
         means = [self.grids[j].arm.rewards for j in now]
-        stay = _product(laws)
         parts = [self._entry(now, then, outer, row) for then in nexts]
         width = max(1, len(self.grids))
         most = max([len(part.results) for part in parts], default=1)

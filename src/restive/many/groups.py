@@ -49,14 +49,9 @@ class GroupedInterval(Brief):
 
 
 def grouped_improvements(
-    bandit: Bandit,
-    pulls: int,
-    tolerance: float = 1e-4,
-    *,
-    time: float | None = None,
-    memory: int | None = None,
-    planner: BlockPlanner | None = None,
-) -> Iterator[GroupedInterval]:
+    bandit: Bandit, pulls: int, tolerance: float = 1e-4, *, time: float | None = None,
+    memory: int | None = None, planner: BlockPlanner | None = None,
+) -> Iterator[GroupedInterval]:  # fmt: skip
     """Intervals that close from below as arms join the groups, the most wanted first.
 
     An arm joins the group that earns least so far; ends when all arms are in, the interval is
@@ -72,9 +67,7 @@ def grouped_improvements(
     order = _by_demand(bandit, bound)
     groups: list[tuple[int, ...]] = [(j,) for j in order[:pulls]]
     earned = [_plan(bandit, plan_block, group, 0.1 * tolerance / pulls) for group in groups]
-    interval = GroupedInterval(
-        -np.inf, bound.upper, pulls, tuple(groups), bound.price, tolerance, 0.0
-    )
+    interval = GroupedInterval(-np.inf, bound.upper, pulls, (), bound.price, tolerance, 0.0)
     interval = _better(interval, groups, earned, began)
     yield interval
     for arm in order[pulls:]:

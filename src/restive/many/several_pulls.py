@@ -111,12 +111,9 @@ class PullsPlan(Brief):
 
 
 def plan_pulls(
-    arms: Bandit | Sequence[Arm],
-    pulls: int,
-    tolerance: float = 1e-6,
-    memory: int | None = None,
-    deadline: float = np.inf,
-) -> PullsPlan:
+    arms: Bandit | Sequence[Arm], pulls: int, tolerance: float = 1e-6,
+    memory: int | None = None, deadline: float = np.inf,
+) -> PullsPlan:  # fmt: skip
     """Plan exactly with ``pulls`` arms pulled in each step; for small problems.
 
     deadline: of ``perf_counter``; the interval is then as wide as that makes it.
