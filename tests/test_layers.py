@@ -107,6 +107,17 @@ def test_files_are_short():
     assert not {str(path): count for path, count in lines.items() if count > 300}
 
 
+def test_functions_are_short():
+    lengths = {}
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and part_of(path) != "_kernels":
+                lengths[f"{path.relative_to(ROOT)}: {node.name}"] = (
+                    node.end_lineno - node.lineno + 1
+                )
+    assert not {place: lines for place, lines in lengths.items() if lines > 40}
+
+
 def test_no_two_public_classes_share_a_name():
     """Records of arrays inside kernels aside."""
     homes = defaultdict(list)

@@ -25,34 +25,36 @@ OWN_OPTIONS = ("learner", "horizon", "seed", "delta", "json", "figure", "curves"
 TRUTH = ("true", "false", "yes", "no", "1", "0")
 
 
+Name = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Who plays; restive learners lists them. Or one of your own, module:function.",
+        autocompletion=complete_learner,
+    ),
+]
+Horizon = Annotated[str, typer.Option(metavar="T", help="Steps to play, such as 1e6.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Same seed, same run.")]
+Delta = Annotated[
+    str, typer.Option(metavar="P", help="Probability with which a guarantee may fail.")
+]
+WithCurves = Annotated[
+    bool, typer.Option("--curves", help="With --json: rewards and regrets along the way.")
+]
+Figure = Annotated[
+    str, typer.Option(metavar="PATH", help="Draw the regret over time: .pdf, .svg, .png.")
+]
+
+
 @app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
     epilog="Example: restive learn example-1 --horizon 1e5 --figure regret.svg",
 )
 def learn(
-    ctx: typer.Context,
-    file: File,
-    learner: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Who plays; restive learners lists them. Or one of your own, module:function.",
-            autocompletion=complete_learner,
-        ),
-    ] = DEFAULT,
-    horizon: Annotated[str, typer.Option(metavar="T", help="Steps to play, such as 1e6.")] = "1e6",
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Same seed, same run.")] = 0,
-    delta: Annotated[
-        str, typer.Option(metavar="P", help="Probability with which a guarantee may fail.")
-    ] = "0.05",
-    json: Json = False,
-    curves: Annotated[
-        bool, typer.Option("--curves", help="With --json: rewards and regrets along the way.")
-    ] = False,
-    figure: Annotated[
-        str, typer.Option(metavar="PATH", help="Draw the regret over time: .pdf, .svg, .png.")
-    ] = "",
-) -> None:
+    ctx: typer.Context, file: File, learner: Name = DEFAULT, horizon: Horizon = "1e6",
+    seed: Seed = 0, delta: Delta = "0.05", json: Json = False, curves: WithCurves = False,
+    figure: Figure = "",
+) -> None:  # fmt: skip
     """Let a learner play a problem that it does not know.
 
     What it earned per step beside the best policy and the best single arm, and its regret in

@@ -15,34 +15,32 @@ if TYPE_CHECKING:
     from restive.planning import Plan
 
 
+Width = Annotated[
+    float | None,
+    typer.Option(
+        metavar="X",
+        help="Width of the interval at which to stop, from 1e-12 to 1 (default: 1e-6 where an "
+        "exact plan is quick, else 1e-4).",
+    ),
+]
+Time = Annotated[float, typer.Option(metavar="SECONDS", help="Time to plan in, at most about.")]
+PolicyOut = Annotated[
+    str, typer.Option(metavar="PATH", help="Write the policy as a table, .csv or .json.")
+]
+Figure = Annotated[str, typer.Option(metavar="PATH", help="Draw the policy: .pdf, .svg or .png.")]
+Caps = Annotated[
+    str, typer.Option(metavar="N[,N...]", help="Plan exactly, ages apart up to here only.")
+]
+Memory = Annotated[
+    str, typer.Option(metavar="SIZE", help="Memory to use at most, such as 8G or 500M.")
+]
+
+
 @app.command(epilog="Example: restive plan example-1 --figure policy.svg")
 def plan(
-    file: File,
-    tolerance: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X",
-            help="Width of the interval at which to stop, from 1e-12 to 1 (default: 1e-6 where an "
-            "exact plan is quick, else 1e-4).",
-        ),
-    ] = None,
-    time: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time to plan in, at most about.")
-    ] = 60.0,
-    json: Json = False,
-    policy_out: Annotated[
-        str, typer.Option(metavar="PATH", help="Write the policy as a table, .csv or .json.")
-    ] = "",
-    figure: Annotated[
-        str, typer.Option(metavar="PATH", help="Draw the policy: .pdf, .svg or .png.")
-    ] = "",
-    caps: Annotated[
-        str, typer.Option(metavar="N[,N...]", help="Plan exactly, ages apart up to here only.")
-    ] = "",
-    memory: Annotated[
-        str, typer.Option(metavar="SIZE", help="Memory to use at most, such as 8G or 500M.")
-    ] = "",
-) -> None:
+    file: File, tolerance: Width = None, time: Time = 60.0, json: Json = False,
+    policy_out: PolicyOut = "", figure: Figure = "", caps: Caps = "", memory: Memory = "",
+) -> None:  # fmt: skip
     """Find the best policy, with a certified value.
 
     The best average reward of any policy that sees only the arms it pulls, in an interval that
