@@ -17,20 +17,6 @@ from restive.base.words import visible
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
 
-__all__ = [
-    "TOLERANCE",
-    "File",
-    "Json",
-    "Tolerance",
-    "app",
-    "complete_learner",
-    "complete_learners",
-    "complete_problem",
-    "main",
-    "print_json",
-    "read_problem",
-]
-
 TOLERANCE = 1e-6
 COMPILING = "restive: compiling kernels, once; later runs start at once."
 

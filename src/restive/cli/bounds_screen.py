@@ -9,8 +9,6 @@ from rich.text import Text
 
 from restive.cli.console import console, table, title
 
-__all__ = ["show_bounds"]
-
 
 def show_bounds(facts: Mapping[str, Any]) -> None:
     """Print what ``facts.of_bounds`` found."""

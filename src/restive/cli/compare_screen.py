@@ -19,8 +19,6 @@ from restive.experiments.statistics import Interval
 from restive.experiments.summary import Summary
 from restive.experiments.summary_rows import Entry, Measure, exponent
 
-__all__ = ["plain", "show", "watching"]
-
 LONGEST_NAME = 40
 LINE = 400  # letters of a message
 

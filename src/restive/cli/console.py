@@ -18,17 +18,6 @@ from restive.base.words import visible
 if TYPE_CHECKING:
     from restive.base.options import Parameter
 
-__all__ = [
-    "console",
-    "gain_text",
-    "option_row",
-    "progress",
-    "show_written",
-    "table",
-    "title",
-    "waiting",
-]
-
 PLAIN_WIDTH = 100_000  # in a pipe nothing is wrapped or cut
 INDENT = 2  # of what stands below a name on a line of its own
 PLAIN_RULE = Box("    \n" * 2 + " ── \n" + "    \n" * 5)  # a rule under the heading, no more

@@ -14,8 +14,6 @@ from restive.learners.references import citation
 if TYPE_CHECKING:
     from restive.learners import Declaration
 
-__all__ = ["show_learners", "show_run"]
-
 GAP = "Gap regret is the same loss added up pull by pull, without the luck in rewards and states. "
 
 

@@ -14,8 +14,6 @@ from restive.model.bandit import Bandit
 from restive.planning import Plan, Refusal, plan_within
 from restive.simulation.worlds import BanditWorld, Block
 
-__all__ = ["StoppableWorld", "stopping", "watching", "yardstick"]
-
 Progress = Callable[[str, int, float], None]
 
 PATIENCE = 20.0  # seconds that the plan behind the regret may take

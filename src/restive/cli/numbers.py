@@ -6,8 +6,6 @@ from decimal import Decimal, InvalidOperation
 
 from restive.base.errors import Fault, ProblemError
 
-__all__ = ["read_caps", "read_horizon", "read_memory", "read_probability"]
-
 LONGEST = Decimal("1e300")  # beyond, formulas leave the range of floats
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from restive.many.bounded import BoundedPlan
     from restive.planning import Plan
 
-__all__ = ["FIGURES", "PICTURES", "check_target", "write_figure", "write_policy"]
-
 PICTURES = (".pdf", ".svg", ".png")
 FIGURES = (*PICTURES, ".pgf")
 MAX_ARMS = 3

@@ -14,8 +14,6 @@ from restive.learners import LEARNERS
 if TYPE_CHECKING:
     from restive.experiments.participants import Participant
 
-__all__ = ["literal", "own_errors", "read_participant"]
-
 
 def read_participant(name: str, texts: Mapping[str, str], label: str = "") -> Participant:
     """The learner of this name with options as they were written.

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from restive.problems import Problem
     from restive.problems.suites import Listed, Suite
 
-__all__ = ["show_gallery", "show_suite", "show_suites"]
-
 
 def show_gallery(gallery: Mapping[str, Problem]) -> None:
     """Print the gallery: a line for each problem and one for each of its parameters."""

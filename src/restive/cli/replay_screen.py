@@ -11,8 +11,6 @@ from restive.cli.console import console, table
 if TYPE_CHECKING:
     from restive.data.replay_result import Replay, ReplayRow
 
-__all__ = ["show_replay"]
-
 
 def show_replay(replay: Replay) -> None:
     out = console()

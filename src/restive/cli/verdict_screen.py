@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from restive.data.fitting import Fit
     from restive.data.verdicts import Verdicts
 
-__all__ = ["check", "page", "show_verdicts"]
-
 MOST_ARMS = 30
 Answer = TypeVar("Answer")
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
 
-__all__ = ["warm"]
-
 STEPS = 200
 
 Player = tuple[str, "Bandit", Mapping[str, Any]]  # name of the learner, problem, options

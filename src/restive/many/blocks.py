@@ -25,8 +25,6 @@ from restive.mdp.solver import Solution, solve
 from restive.model.bandit import Arm, Bandit
 from restive.planning import Plan
 
-__all__ = ["BlockBounds", "BlockPlanner", "ExactBlocks", "OutOfTimeError"]
-
 Floats = NDArray[np.float64]
 
 COARSEST = 0.3  # L1 error of merged rows to begin with; what a new arm will probably need

@@ -21,8 +21,6 @@ from restive.planning.result import Plan
 from restive.policies.policy import Policy
 from restive.policies.sight import NEVER
 
-__all__ = ["BoundedPlan"]
-
 Ints = NDArray[np.int64]
 
 

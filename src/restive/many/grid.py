@@ -26,8 +26,6 @@ from restive.model.bandit import Arm, Bandit
 if TYPE_CHECKING:
     from restive._kernels.grid_play import Board
 
-__all__ = ["GridPlan", "plan_grid"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Ages = int | Sequence[int | Sequence[Sequence[int]]]

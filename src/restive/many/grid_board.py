@@ -15,8 +15,6 @@ from restive.model import chains
 if TYPE_CHECKING:
     from restive._kernels.grid_play import Board
 
-__all__ = ["board_of", "slot_ages", "slots_of"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

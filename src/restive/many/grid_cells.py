@@ -9,8 +9,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Cells"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -14,8 +14,6 @@ from restive.many.grid_refinement import refined_ages
 from restive.many.grid_value import simulate_gain
 from restive.model.bandit import Arm, Bandit
 
-__all__ = ["grid_improvements"]
-
 GROWTH = 2.0  # of the number of states from one plan to the next
 FIRST_DEPTH = 8
 DEEPEST = 256

@@ -21,8 +21,6 @@ from restive._kernels import grid as kernel
 from restive.base.machine import share_out, thread_count
 from restive.many.grid_layout import Layout, joint_rewards, time_tables
 
-__all__ = ["GridIteration", "Solved", "solve_bytes", "solve_grid"]
-
 Floats = NDArray[np.float64]
 
 DAMPING = 0.95  # step towards the backup; below 1, or periodic policies make values swing

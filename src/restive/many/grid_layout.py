@@ -17,8 +17,6 @@ from restive.many.grid_points import ArmGrid
 if TYPE_CHECKING:
     from restive._kernels.grid import Block, Tables
 
-__all__ = ["Layout", "joint_rewards", "pull_sets", "time_tables"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

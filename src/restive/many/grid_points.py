@@ -13,8 +13,6 @@ from restive.many.grid_cells import Cells
 from restive.model import chains
 from restive.model.bandit import Arm
 
-__all__ = ["ArmGrid", "Places", "first_ages"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

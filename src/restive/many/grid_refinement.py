@@ -14,8 +14,6 @@ from restive.model import chains
 if TYPE_CHECKING:
     from restive.many.grid import GridPlan
 
-__all__ = ["refined_ages", "scores"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Cell = tuple[int, int, int]  # (arm, last state, age at which the cell begins)

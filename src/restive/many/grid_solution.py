@@ -15,8 +15,6 @@ from restive.many.grid_points import ArmGrid, first_ages
 from restive.mdp.representation import Representation
 from restive.model.bandit import Arm, Bandit
 
-__all__ = ["Answer", "carry_over", "solution_of"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Start = tuple[Layout, Floats, float, int]  # layout, values, gain and depth of another plan

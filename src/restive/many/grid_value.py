@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from restive.many.grid import GridPlan
 
-__all__ = ["SimulatedGain", "scores_of", "simulate_gain"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

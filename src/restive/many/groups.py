@@ -20,8 +20,6 @@ from restive.model.bandit import Bandit
 from restive.planning import Plan
 from restive.planning.size import check_tolerance
 
-__all__ = ["GroupedInterval", "grouped_improvements"]
-
 ACCURACY = 0.05  # of each plan, in units of the gap so far
 
 

@@ -15,8 +15,6 @@ from restive.base.errors import Fault, ProblemError
 if TYPE_CHECKING:
     from restive._kernels.schedule import Tables
 
-__all__ = ["IndexTable", "pack_tables", "stacked_tables"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

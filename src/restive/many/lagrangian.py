@@ -17,16 +17,6 @@ from restive.base.described import Brief
 from restive.many.single_arm import PricedArm, price_arm
 from restive.model.bandit import Arm, Bandit
 
-__all__ = [
-    "LagrangianBound",
-    "Priced",
-    "at_price",
-    "ceiling",
-    "counted",
-    "lagrangian_bound",
-    "minimise",
-]
-
 Floats = NDArray[np.float64]
 
 BATCH = 64  # kinds of arms priced by a worker in one go

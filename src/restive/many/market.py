@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from restive.many.single_arm import PricedArm, price_arm
 from restive.model.bandit import Arm
 
-__all__ = ["Market"]
-
 Floats = NDArray[np.float64]
 
 GRID = 161  # prices to look at when choosing the next one,

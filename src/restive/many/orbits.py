@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from restive.mdp.representation import Representation
 from restive.model.bandit import Arm, Bandit
 
-__all__ = ["orbit_law"]
-
 
 def orbit_law(arms: Sequence[Arm]) -> NDArray[np.float64]:
     """Probability of each orbit of phases under the arms' initial laws."""

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from restive.many.pair_tables import Family, Side
 
-__all__ = ["Budgets", "Payoffs", "constant_budgets", "gradient", "payoffs", "read_at"]
-
 Floats = NDArray[np.float64]
 
 

@@ -18,8 +18,6 @@ from restive.many.pair_budgets import Budgets, Payoffs, gradient, payoffs
 from restive.many.pair_certificate import STEP, SWEEPS, Kind, over_kinds
 from restive.many.pair_tables import Family
 
-__all__ = ["Descent"]
-
 Floats = NDArray[np.float64]
 ROUNDS = 40  # calls of SWEEPS sweeps each, at most, for one gain or one law
 ACCURACY = 1e-4  # of gains and laws, relative to the temperature

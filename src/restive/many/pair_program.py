@@ -19,8 +19,6 @@ from scipy.optimize import linprog
 from restive.many.pair_budgets import Budgets, constant_budgets
 from restive.many.pair_tables import Family, Side
 
-__all__ = ["best_budgets"]
-
 Floats = NDArray[np.float64]
 ACTIONS = ((0, 0), (1, 0), (0, 1), (1, 1))
 RANGE = 2.0  # of prices and shares; where they hardly matter, large ones would cost at the cap

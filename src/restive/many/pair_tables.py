@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from restive.model import chains
 from restive.model.bandit import Arm
 
-__all__ = ["Family", "Side", "family_of", "family_states"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

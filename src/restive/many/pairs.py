@@ -22,8 +22,6 @@ from restive.many.pair_program import best_budgets
 from restive.many.pair_tables import Family, family_of, family_states
 from restive.model.bandit import Arm
 
-__all__ = ["PairBound", "pair_bound", "pair_improvements"]
-
 Floats = NDArray[np.float64]
 
 ERRORS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)  # of rows beyond the cap

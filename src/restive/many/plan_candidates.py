@@ -27,8 +27,6 @@ from restive.many.whittle import whittle_table
 from restive.model.bandit import Arm
 from restive.policies.policy import Policy
 
-__all__ = ["contenders", "index_findings", "longer_play"]
-
 MOST_KINDS = 256  # of arms that index policies look at
 ROW_ERROR = 1e-6  # from where on ages share an index,
 MOST_AGES = 4_000  # or after so many

@@ -12,8 +12,6 @@ from restive.many.several_pulls import PullsPlan
 from restive.model.bandit import Bandit
 from restive.policies.policy import Policy
 
-__all__ = ["GridPolicy", "GroupsPolicy", "PullsPolicy", "best_alone"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -19,8 +19,6 @@ from restive.model.bandit import Arm, Bandit
 from restive.planning import Plan
 from restive.policies.policy import Policy
 
-__all__ = ["StageResult", "Standing", "Task"]
-
 Floats = NDArray[np.float64]
 
 

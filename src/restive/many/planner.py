@@ -23,8 +23,6 @@ from restive.model.arguments import require_bandit
 from restive.model.bandit import Bandit
 from restive.planning.size import check_tolerance
 
-__all__ = ["FINE", "ROUGH", "best_plan", "chosen_way", "plan_improvements"]
-
 FINE, ROUGH = 1e-6, 1e-4  # tolerances where an exact plan is quick, and elsewhere
 AT_ONCE = 2.0  # seconds of a plan before which nothing else is worth doing
 QUICK = 10.0  # seconds of an exact plan to the fine tolerance

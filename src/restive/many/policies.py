@@ -19,23 +19,6 @@ from restive.model import chains
 from restive.model.bandit import Arm
 from restive.policies.policy import Policy
 
-__all__ = [
-    "KindIndexPolicy",
-    "PopulationPolicy",
-    "RolloutPolicy",
-    "RulePolicy",
-    "StayPolicy",
-    "index_policy",
-    "index_table",
-    "lagrangian",
-    "myopic",
-    "reward_table",
-    "rollout",
-    "round_robin",
-    "stay_else_oldest",
-    "whittle",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

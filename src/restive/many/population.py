@@ -18,8 +18,6 @@ from restive.model.bandit import Arm
 if TYPE_CHECKING:
     from restive._kernels.unseen_chains import Laws
 
-__all__ = ["Population", "start_rows"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

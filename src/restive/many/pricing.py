@@ -24,8 +24,6 @@ from restive.model.bandit import Arm, Bandit
 from restive.planning import Plan, plan
 from restive.planning.size import check_tolerance
 
-__all__ = ["PricedInterval", "improvements", "price_out"]
-
 TILT = 1e-3  # of two prices that promise the same, the lower one
 WORTH = 0.3  # search on at a block while it may win this share of the gap, otherwise let it grow
 SHARES = (0.05, 0.12, 0.3)  # accuracy of plans in units of the gap so far: the finest one that

@@ -21,8 +21,6 @@ from restive.many.scheduler_state import (
 if TYPE_CHECKING:
     from restive._kernels.schedule import Scratch, Tables
 
-__all__ = ["Scheduler"]
-
 Ints = NDArray[np.int64]
 Snapshot = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 

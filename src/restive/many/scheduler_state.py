@@ -12,8 +12,6 @@ from restive.base.errors import Fault, ProblemError
 if TYPE_CHECKING:
     from restive._kernels.schedule import Arms, Scratch, Tables
 
-__all__ = ["MOST_ARMS", "new_arms", "new_scratch", "whole_numbers", "young_most"]
-
 Ints = NDArray[np.int64]
 
 MOST_ARMS = 2**31 - 1  # arms are numbered in 32 bits

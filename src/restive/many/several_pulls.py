@@ -27,8 +27,6 @@ from restive.model import chains
 from restive.model.bandit import Arm, Bandit
 from restive.planning.size import caps_for_error, check_tolerance
 
-__all__ = ["PullsPlan", "plan_pulls"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Blocks = list[Floats]

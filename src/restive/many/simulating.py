@@ -19,8 +19,6 @@ from restive.model.bandit import Arm
 if TYPE_CHECKING:
     pass
 
-__all__ = ["Choice", "SimulatedValue", "best_of", "simulate_policy"]
-
 Floats = NDArray[np.float64]
 Rng = int | np.random.Generator | np.random.SeedSequence | None
 

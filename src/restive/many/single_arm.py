@@ -17,8 +17,6 @@ from restive.base.described import Brief
 from restive.many.waits import WaitTable, wait_table
 from restive.model.bandit import Arm
 
-__all__ = ["PricedArm", "price_arm"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from restive.model import chains
 from restive.model.bandit import Arm
 
-__all__ = ["WaitTable", "wait_table"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -16,8 +16,6 @@ from restive.base.described import Brief
 from restive.many.waits import WaitTable, wait_table
 from restive.model.bandit import Arm
 
-__all__ = ["WhittleTable", "Witness", "indices_from", "whittle_table"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
