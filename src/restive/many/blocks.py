@@ -13,8 +13,8 @@ from time import perf_counter
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.described import Brief
 from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
@@ -24,8 +24,6 @@ from restive.mdp.representation import Representation
 from restive.mdp.solver import Solution, solve
 from restive.model.bandit import Arm, Bandit
 from restive.planning import Plan
-
-Floats = NDArray[np.float64]
 
 COARSEST = 0.3  # L1 error of merged rows to begin with; what a new arm will probably need
 PROBABLE = 0.05
@@ -240,9 +238,7 @@ def _carry(
     return fresh
 
 
-def _old_part(
-    old: _State, ages: list[NDArray[np.int64]], last: int, rest: int, shift: int
-) -> Floats:
+def _old_part(old: _State, ages: list[Ints], last: int, rest: int, shift: int) -> Floats:
     """Old values at these ages of the old arms, axes as the new block's without its new arms."""
     coarse = old.representation
     block = coarse.block(old.values, last)

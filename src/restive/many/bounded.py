@@ -9,8 +9,9 @@ from math import inf
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Ints
 from restive.base.described import Described
 from restive.base.pictured import Pictured
 from restive.base.words import outward
@@ -20,8 +21,6 @@ from restive.model.bandit import Bandit
 from restive.planning.result import Plan
 from restive.policies.policy import Policy
 from restive.policies.sight import NEVER
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,8 +12,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Floats, Ints
 from restive.base.described import Brief
 from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
@@ -26,8 +27,6 @@ from restive.model.bandit import Arm, Bandit
 if TYPE_CHECKING:
     from restive._kernels.grid_play import Board
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Ages = int | Sequence[int | Sequence[Sequence[int]]]
 Progress = Callable[[int, float, float], None]  # (sweeps, lower, upper of the grid process)
 

@@ -6,8 +6,8 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.many.grid_layout import Layout
 from restive.many.grid_points import ArmGrid
 from restive.model import chains
@@ -15,8 +15,6 @@ from restive.model import chains
 if TYPE_CHECKING:
     from restive._kernels.grid_play import Board
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SETTLED = 1e-6  # L1 distance from the limit beyond which ages are no longer told apart
 DENSE = 1024  # ages with a slot each; later ones share slots

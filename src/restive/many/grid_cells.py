@@ -7,10 +7,8 @@ further apart than that, so the bases are refined here in full precision.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from restive.base.arrays import Floats, Ints
 
 RANK = 1e-11  # relative size of what counts as independent
 MOST_PIVOTS = 500

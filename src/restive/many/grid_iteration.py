@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive._kernels import grid as kernel
+from restive.base.arrays import Bools, Floats
 from restive.base.machine import share_out, thread_count
 from restive.many.grid_layout import Layout, joint_rewards, time_tables
-
-Floats = NDArray[np.float64]
 
 DAMPING = 0.95  # step towards the backup; below 1, or periodic policies make values swing
 MEMORY = 6  # sweeps that an extrapolation looks back on
@@ -162,7 +160,7 @@ def solve_grid(
     values: Floats,
     gain: float,
     *,
-    part: NDArray[np.bool_] | None = None,
+    part: Bools | None = None,
     tolerance: float,
     progress: Callable[[int, float, float], None] | None = None,
     most: int = 2000,
@@ -187,7 +185,7 @@ def solve_grid(
 
 
 def _sweeps(
-    iteration: GridIteration, values: Floats, gain: float, part: NDArray[np.bool_] | None,
+    iteration: GridIteration, values: Floats, gain: float, part: Bools | None,
     tolerance: float, most: int,
 ) -> Iterator[Solved]:  # fmt: skip
     """What is known after each sweep, until the bounds are within tolerance."""
@@ -219,7 +217,7 @@ def _sweeps(
         search.advance(_within(change - middle, part), middle / stay, (lower, upper), plain <= 0)
 
 
-def _within(change: Floats, part: NDArray[np.bool_] | None) -> Floats:
+def _within(change: Floats, part: Bools | None) -> Floats:
     return change if part is None else np.where(part, change, 0.0)
 
 

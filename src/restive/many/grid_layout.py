@@ -10,15 +10,12 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.many.grid_points import ArmGrid
 
 if TYPE_CHECKING:
     from restive._kernels.grid import Block, Tables
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def pull_sets(count: int, pulls: int, rest: bool) -> tuple[tuple[int, ...], ...]:

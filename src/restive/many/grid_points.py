@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Floats, Ints
 from restive.many.grid_cells import Cells
 from restive.model import chains
 from restive.model.bandit import Arm
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SAME = 1e-12  # beliefs nearer than this (L1) are one point
 INSIDE = 1e-13  # weights above minus this count as not negative

@@ -6,16 +6,14 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.many.grid_points import ArmGrid
 from restive.model import chains
 
 if TYPE_CHECKING:
     from restive.many.grid import GridPlan
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Cell = tuple[int, int, int]  # (arm, last state, age at which the cell begins)
 AgeLists = tuple[tuple[tuple[int, ...], ...], ...]
 

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.many.grid_iteration import GridIteration, Solved, solve_grid
 from restive.many.grid_layout import Layout
 from restive.many.grid_points import ArmGrid, first_ages
 from restive.mdp.representation import Representation
 from restive.model.bandit import Arm, Bandit
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Start = tuple[Layout, Floats, float, int]  # layout, values, gain and depth of another plan
 Progress = Callable[[int, float, float], None]
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from restive.base.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from restive.many.grid import GridPlan
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 STEPS_PER_CALL = 20_000  # between two chances to be interrupted
 

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Floats, Ints
 from restive.base.described import Brief
 from restive.base.errors import Fault, ProblemError
 
 if TYPE_CHECKING:
     from restive._kernels.schedule import Tables
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,14 +10,13 @@ from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Floats
 from restive.base.backends import Pool, Workplace, in_order
 from restive.base.described import Brief
 from restive.many.single_arm import PricedArm, price_arm
 from restive.model.bandit import Arm, Bandit
-
-Floats = NDArray[np.float64]
 
 BATCH = 64  # kinds of arms priced by a worker in one go
 EVALUATIONS = 60

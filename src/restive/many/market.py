@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.many.single_arm import PricedArm, price_arm
 from restive.model.bandit import Arm
-
-Floats = NDArray[np.float64]
 
 GRID = 161  # prices to look at when choosing the next one,
 CELLS = 1_500_000  # fewer where tables of waits are read more than this,

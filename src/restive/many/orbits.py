@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.mdp.representation import Representation
 from restive.model.bandit import Arm, Bandit
 
 
-def orbit_law(arms: Sequence[Arm]) -> NDArray[np.float64]:
+def orbit_law(arms: Sequence[Arm]) -> Floats:
     """Probability of each orbit of phases under the arms' initial laws."""
     law = np.ones(())
     for arm in arms:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.many.pair_tables import Family, Side
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +110,7 @@ def read_at(
     return Budgets(prices, transfers), read
 
 
-def _places(known: Side, target: Side) -> NDArray[np.int64]:
+def _places(known: Side, target: Side) -> Ints:
     """For each wanted state a known one: the two age side by side, the first to meet counts."""
     place = np.full(len(target.after), -1, dtype=np.int64)
     at, there = target.fresh, known.fresh

@@ -11,14 +11,13 @@ from contextlib import suppress
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from restive.base.arrays import Floats
 from restive.many.pair_budgets import Budgets, Payoffs, gradient, payoffs
 from restive.many.pair_certificate import STEP, SWEEPS, Kind, over_kinds
 from restive.many.pair_tables import Family
 
-Floats = NDArray[np.float64]
 ROUNDS = 40  # calls of SWEEPS sweeps each, at most, for one gain or one law
 ACCURACY = 1e-4  # of gains and laws, relative to the temperature
 MEMORY = 20  # steps that L-BFGS remembers

@@ -12,14 +12,13 @@ proposal, never a proof: the bound comes from the certificate.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
+from restive.base.arrays import Floats
 from restive.many.pair_budgets import Budgets, constant_budgets
 from restive.many.pair_tables import Family, Side
 
-Floats = NDArray[np.float64]
 ACTIONS = ((0, 0), (1, 0), (0, 1), (1, 1))
 RANGE = 2.0  # of prices and shares; where they hardly matter, large ones would cost at the cap
 

@@ -8,13 +8,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.model import chains
 from restive.model.bandit import Arm
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NEGLIGIBLE = 1e-15  # row errors below this are rounding, which has an allowance of its own
 

@@ -10,8 +10,8 @@ from threading import Thread
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.base.described import Brief
 from restive.base.errors import Fault, ProblemError, TooLargeError
 from restive.many.lagrangian import lagrangian_bound
@@ -21,8 +21,6 @@ from restive.many.pair_descent import Descent
 from restive.many.pair_program import best_budgets
 from restive.many.pair_tables import Family, family_of, family_states
 from restive.model.bandit import Arm
-
-Floats = NDArray[np.float64]
 
 ERRORS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)  # of rows beyond the cap
 PROGRAM_STATES = 12_000  # of a linear program with one kind of pairs; n kinds: over sqrt(n)

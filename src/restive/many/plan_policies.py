@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.many.grid import GridPlan
 from restive.many.several_pulls import PullsPlan
 from restive.model.bandit import Bandit
 from restive.policies.policy import Policy
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class GroupsPolicy(Policy):

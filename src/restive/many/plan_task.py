@@ -8,8 +8,8 @@ from math import inf
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.many.bounded import BoundedPlan
 from restive.many.lagrangian import LagrangianBound
 from restive.many.plan_policies import best_alone
@@ -18,8 +18,6 @@ from restive.many.simulating import SimulatedValue
 from restive.model.bandit import Arm, Bandit
 from restive.planning import Plan
 from restive.policies.policy import Policy
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +81,7 @@ class Task:
         return Population(kinds, kind_of)
 
 
-def _kinds(arms: Sequence[Arm]) -> tuple[list[Arm], NDArray[np.int64]]:
+def _kinds(arms: Sequence[Arm]) -> tuple[list[Arm], Ints]:
     """Arms of equal transitions and rewards, one of each, and the kind of every arm."""
     number: dict[tuple[bytes, bytes], int] = {}
     kinds: list[Arm] = []

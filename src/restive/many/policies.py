@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Bools, Floats, Ints
 from restive.base.described import Brief
 from restive.many.index_tables import IndexTable
 from restive.many.population import Population, start_rows
@@ -19,9 +19,6 @@ from restive.model import chains
 from restive.model.bandit import Arm
 from restive.policies.policy import Policy
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Rule = Callable[[Ints, Ints, int], Ints]
 
 MYOPIC_TOLERANCE = 1e-9  # ages from which on expected rewards are within this of their limit merge

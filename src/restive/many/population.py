@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Floats, Ints
 from restive.base.described import Brief
 from restive.base.errors import Fault, ProblemError
 from restive.model import chains
@@ -18,8 +19,6 @@ from restive.model.bandit import Arm
 if TYPE_CHECKING:
     from restive._kernels.unseen_chains import Laws
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CONVERGED = 1e-13  # L1 distance from its limit at which a power counts as that limit
 MANY_BYTES = 1 << 28  # tables of powers beyond this are made with fewer digits

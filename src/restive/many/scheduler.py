@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from restive.base.arrays import Ints
 from restive.base.errors import Fault, ProblemError
 from restive.many.index_tables import IndexTable, pack_tables
 from restive.many.scheduler_state import (
@@ -21,7 +22,6 @@ from restive.many.scheduler_state import (
 if TYPE_CHECKING:
     from restive._kernels.schedule import Scratch, Tables
 
-Ints = NDArray[np.int64]
 Snapshot = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
 GROWTH = 1.25  # room for new arms, beyond what is needed

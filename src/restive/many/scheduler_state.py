@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Ints
 from restive.base.errors import Fault, ProblemError
 
 if TYPE_CHECKING:
     from restive._kernels.schedule import Arms, Scratch, Tables
 
-Ints = NDArray[np.int64]
 
 MOST_ARMS = 2**31 - 1  # arms are numbered in 32 bits
 

@@ -16,8 +16,9 @@ from math import prod
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Floats, Ints
 from restive.base.described import Brief
 from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
@@ -27,8 +28,6 @@ from restive.model import chains
 from restive.model.bandit import Arm, Bandit
 from restive.planning.size import caps_for_error, check_tolerance
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Blocks = list[Floats]
 
 DAMPING = 0.8

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.base.backends import Workplace
 from restive.base.errors import Fault, ProblemError
 from restive.many.policies import PopulationPolicy
@@ -19,7 +19,6 @@ from restive.model.bandit import Arm
 if TYPE_CHECKING:
     pass
 
-Floats = NDArray[np.float64]
 Rng = int | np.random.Generator | np.random.SeedSequence | None
 
 

@@ -7,13 +7,10 @@ from functools import lru_cache
 from math import gcd
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.model import chains
 from restive.model.bandit import Arm
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ROW_ERROR = 1e-13  # L1 distance of the merged rows from their limit
 CELLS = 2_000_000  # probabilities kept for ages that are told apart one by one,

@@ -10,14 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.described import Brief
 from restive.many.waits import WaitTable, wait_table
 from restive.model.bandit import Arm
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SHORTEST = 1e-10  # pieces of the price that are shorter are passed over
 ROUNDING = 2e-15  # relative: advantages below this are 0
