@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import restive
+from command_line import no_terminal  # noqa: F401
 from malformed_cases import CASES, FOLDER
 from restive import problems
 from restive.base.words import duration_text, outward, size_text
@@ -28,12 +29,6 @@ ENVIRONMENT = {
     for key, value in os.environ.items()
     if key not in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "COLUMNS")
 }
-
-
-@pytest.fixture(autouse=True)
-def no_terminal(monkeypatch):
-    for key in ("FORCE_COLOR", "TTY_COMPATIBLE"):
-        monkeypatch.delenv(key, raising=False)
 
 
 def run(*words, given=None):

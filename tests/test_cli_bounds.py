@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
 
 import restive
+from command_line import no_terminal, run_command, told_by  # noqa: F401
 from restive import problems, theory
-from restive.cli import app, bounds_screen, numbers
-from restive.model import files
+from restive.cli import bounds_screen, numbers
 
 EXAMPLE = problems.build("example-1")
 ARM = restive.Arm([[0.9, 0.1], [0.1, 0.9]], [0, 1])
-
-
-@pytest.fixture(autouse=True)
-def no_terminal(monkeypatch):
-    for key in ("FORCE_COLOR", "TTY_COMPATIBLE"):
-        monkeypatch.delenv(key, raising=False)
-
-
-def run(*words, given=EXAMPLE):
-    text = given if isinstance(given, str) else files.dump_problem(given)
-    return CliRunner().invoke(app, ["bounds", "-", *map(str, words)], input=text)
-
-
-def found(*words, given=EXAMPLE):
-    shown = run(*words, "--json", given=given)
-    assert shown.exit_code == 0, shown.stderr
-    return json.loads(shown.stdout, parse_constant=pytest.fail)
+run = partial(run_command, "bounds", given=EXAMPLE)
+found = partial(told_by, "bounds", given=EXAMPLE)
 
 
 def test_json_has_every_number_of_the_theory_twice():

@@ -10,12 +10,14 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import restive
+from command_line import no_terminal, run_command, told_by  # noqa: F401
 from restive import problems, simulation
 from restive.cli import app, live, warming
 from restive.learners import LEARNERS, make_learner
@@ -25,23 +27,8 @@ from restive.simulation import BanditWorld, play
 
 EXAMPLE = problems.example1()
 MANY = problems.gilbert_elliott(n_arms=12, p_bad_good=0.001, p_good_bad=0.001)
-
-
-@pytest.fixture(autouse=True)
-def no_terminal(monkeypatch):
-    for key in ("FORCE_COLOR", "TTY_COMPATIBLE"):
-        monkeypatch.delenv(key, raising=False)
-
-
-def run(*words, given=EXAMPLE):
-    text = given if isinstance(given, str) else files.dump_problem(given)
-    return CliRunner().invoke(app, ["learn", "-", *map(str, words)], input=text)
-
-
-def found(*words, given=EXAMPLE):
-    shown = run(*words, "--json", given=given)
-    assert shown.exit_code == 0, shown.stderr
-    return json.loads(shown.stdout, parse_constant=pytest.fail)
+run = partial(run_command, "learn", given=EXAMPLE)
+found = partial(told_by, "learn", given=EXAMPLE)
 
 
 def test_json_holds_the_numbers_of_the_run():

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from restive.base.arrays import Floats, Ints
 from restive.base.described import Brief
 from restive.base.errors import Fault, ProblemError
+from restive.base.randomness import heights_of
 from restive.model import chains
 from restive.model.bandit import Arm
 
@@ -80,9 +81,9 @@ class Population(Brief):
             np.array([len(part) for part in powers]),
             np.array([arm.period for arm in self.kinds]),
             bits,
-            np.concatenate([_heights(part).ravel() for part in powers]),
-            np.concatenate([_heights(arm.initial_law) for arm in self.kinds]),
-            np.concatenate([_heights(arm.stationary) for arm in self.kinds]),
+            np.concatenate([heights_of(part).ravel() for part in powers]),
+            np.concatenate([heights_of(arm.initial_law) for arm in self.kinds]),
+            np.concatenate([heights_of(arm.stationary) for arm in self.kinds]),
             np.array([bool((arm.initial_law == arm.stationary).all()) for arm in self.kinds]),
             np.concatenate([arm.rewards for arm in self.kinds]),
         )
@@ -100,15 +101,6 @@ def _powers(arm: Arm, bits: int) -> Floats:
         for digit in range(1, 2**bits - 1):
             out[place, digit] = out[place, digit - 1] @ out[place, 0]
     return out
-
-
-def _heights(laws: Floats) -> Floats:
-    """Cumulative sums along the last axis, above 1 from the last possible outcome on."""
-    heights = np.cumsum(laws, axis=-1)
-    possible = laws > 0
-    to_come = np.flip(np.cumsum(np.flip(possible, axis=-1), axis=-1), axis=-1)
-    heights[to_come - possible == 0] = 2.0  # nothing comes after it: rounding cannot pass it
-    return heights
 
 
 def start_rows(arm: Arm, ages: int) -> Floats:

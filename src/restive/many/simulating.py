@@ -11,6 +11,7 @@ import numpy as np
 from restive.base.arrays import Floats
 from restive.base.backends import Workplace
 from restive.base.errors import Fault, ProblemError
+from restive.base.randomness import Seed, seed_sequence
 from restive.many.policies import PopulationPolicy
 from restive.many.population import Population
 from restive.many.simulated_runs import Keys, Runs
@@ -18,8 +19,6 @@ from restive.model.bandit import Arm
 
 if TYPE_CHECKING:
     pass
-
-Rng = int | np.random.Generator | np.random.SeedSequence | None
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def simulate_policy(
     horizon: int = 10_000,
     runs: int = 32,
     *,
-    rng: Rng = None,
+    rng: Seed = None,
     warmup: int | None = None,
     confidence: float = 0.99,
     time_limit: float | None = None,
@@ -80,7 +79,7 @@ def simulate_policy(
     population = arms if isinstance(arms, Population) else Population.of(arms)
     _check(population, pulls, horizon, runs)
     skipped = horizon // 10 if warmup is None else warmup
-    keys: Keys = _seeds(rng).generate_state(runs, np.uint64).astype(np.uint64)
+    keys: Keys = seed_sequence(rng).generate_state(runs, np.uint64).astype(np.uint64)
     whole = Runs(population, policy, pulls, horizon, skipped, keys, time_limit)
     sums = whole.play(threads) if workplace is None else whole.spread(workplace)
     return _value(population, pulls, sums, horizon, confidence)
@@ -93,7 +92,7 @@ def best_of(
     horizon: int = 10_000,
     runs: int = 32,
     *,
-    rng: Rng = None,
+    rng: Seed = None,
     time_limit: float | None = None,
     threads: int | None = None,
     workplace: Workplace | None = None,
@@ -103,7 +102,7 @@ def best_of(
     Its value is simulated once more on fresh ones, since the largest of several is flattered.
     """
     population = arms if isinstance(arms, Population) else Population.of(arms)
-    first, second = _seeds(rng).spawn(2)
+    first, second = seed_sequence(rng).spawn(2)
     share = None if time_limit is None else time_limit / (len(policies) + 1)
 
     def simulated(policy: PopulationPolicy, seeds: np.random.SeedSequence) -> SimulatedValue:
@@ -127,14 +126,6 @@ def _check(population: Population, pulls: int, horizon: int, runs: int) -> None:
             faults.append(Fault(name, "not positive", str(number), "Give 1 or more."))
     if faults:
         raise ProblemError(faults)
-
-
-def _seeds(rng: Rng) -> np.random.SeedSequence:
-    if isinstance(rng, np.random.SeedSequence):
-        return rng
-    if isinstance(rng, np.random.Generator):
-        return np.random.SeedSequence(rng.integers(0, 2**32, size=4).tolist())
-    return np.random.SeedSequence(rng)
 
 
 def _value(

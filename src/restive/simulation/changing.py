@@ -8,8 +8,9 @@ import numpy as np
 
 from restive.base.arrays import Floats, Ints
 from restive.base.errors import Fault, ProblemError
+from restive.base.randomness import Seed
 from restive.model.bandit import Arm, Bandit
-from restive.simulation.worlds import ArmPath, BanditWorld, Seed
+from restive.simulation.worlds import ArmPath, BanditWorld
 
 Stage = tuple[int, Bandit]  # the steps before it, and what the arms are from there on
 

@@ -16,6 +16,7 @@ from restive.base.errors import Fault, ProblemError
 from restive.base.machine import installed_version
 from restive.base.notebook import notebook_line
 from restive.base.pictured import Pictured
+from restive.base.randomness import recorded_seed
 from restive.base.table import Table
 from restive.base.words import duration_text, shown
 from restive.learners.contract import Learner
@@ -27,7 +28,7 @@ from restive.policies.policy import Policy
 from restive.simulation.changing import ChangingWorld
 from restive.simulation.scoring import GapSum, RewardSum, marks
 from restive.simulation.structured import StructuredWorld
-from restive.simulation.worlds import BLOCK, BanditWorld, RecordedWorld, recorded_seed
+from restive.simulation.worlds import BLOCK, BanditWorld, RecordedWorld
 
 World = BanditWorld | RecordedWorld | StructuredWorld
 Yardsticks = tuple[float | None, float | None, dict[str, str]]  # rho*, best arms, what is missing

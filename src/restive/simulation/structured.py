@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from restive.base.arrays import Floats
 from restive.base.errors import Fault, ProblemError
+from restive.base.randomness import Seed, heights_of, recorded_seed, seed_sequence
 from restive.mdp.structured import Parameters, StructuredMDP
-from restive.simulation.worlds import Seed, heights_of, recorded_seed, seed_sequence
 
 
 class StructuredWorld:
