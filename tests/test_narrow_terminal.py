@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
@@ -109,6 +111,27 @@ def test_the_value_is_told_before_what_takes_time(part, monkeypatch):
     assert "just seen" not in result.stdout
 
 
+@pytest.mark.parametrize("part", ["myopic_value", "words_of"])
+def test_so_it_is_as_json(part, monkeypatch):
+    monkeypatch.setattr(f"restive.cli.facts.{part}", interrupted)
+    result = CliRunner().invoke(app, ["plan", "example-1", "--json"])
+    told = json.loads(result.stdout)
+    assert (result.exit_code, told["interrupted"], told["situations"]) == (130, True, None)
+    assert told["gain"] == pytest.approx(0.7)
+    assert (told["myopic"] is None) == (part == "myopic_value")
+
+
+def test_an_interrupt_after_the_exact_plan_is_found_begins_nothing_new(monkeypatch):
+    best = replace(planner.best_plan(problems.example1(epsilon=0.1)), interrupted=True)
+    monkeypatch.setattr(planner, "best_plan", lambda *_, **__: best)
+    for part in ("myopic_value", "words_of"):
+        monkeypatch.setattr(f"restive.cli.facts.{part}", pytest.fail)
+    for form in ([], ["--json"]):
+        result = CliRunner().invoke(app, ["plan", "example-1", *form])
+        assert result.exit_code == 130
+        assert "0.7" in result.stdout
+
+
 def test_a_plan_interrupted_while_compiling_keeps_what_is_known(monkeypatch):
     monkeypatch.setattr(planner, "compile_stages", interrupted)
     bandit = bandit_of([f"arm {j}" for j in range(8)])
@@ -120,6 +143,14 @@ def test_a_plan_interrupted_while_compiling_keeps_what_is_known(monkeypatch):
     result = CliRunner().invoke(app, ["plan", "-"], input=files.dump_problem(bandit))
     assert result.exit_code == 130
     assert "Interrupted: the best plan so far." in result.stdout
+
+
+def test_an_interrupt_while_words_are_sought_ends_in_130(monkeypatch):
+    monkeypatch.setattr("restive.report.policy.bounded_words.bounded_words", interrupted)
+    problem = files.dump_problem(bandit_of([f"arm {j}" for j in range(8)]))
+    for form in ([], ["--json"]):
+        words = ["plan", "-", "--time", "1", "--tolerance", "0.5", *form]
+        assert CliRunner().invoke(app, words, input=problem).exit_code == 130
 
 
 def test_a_myopic_policy_too_large_to_evaluate_is_simulated(monkeypatch):

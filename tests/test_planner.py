@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import signal
 
 import numpy as np
 import pytest
@@ -21,7 +20,6 @@ from restive.many.plan_policies import GroupsPolicy, best_alone
 from restive.many.plan_task import StageResult, Standing, Task
 from restive.many.several_pulls import plan_pulls
 from restive.many.simulating import SimulatedValue
-from restive.many.warming import interrupts_held
 from restive.model.files import dump_problem
 from restive.policies.greedy import plan_policy
 from restive.policies.policy import Policy
@@ -247,30 +245,3 @@ def test_pulls_that_are_no_number_of_arms_are_refused(tmp_path, pulls):
 def test_it_is_public():
     assert restive.best_plan is best_plan
     assert restive.BoundedPlan.__name__ == "BoundedPlan"
-
-
-@pytest.fixture
-def heard_interrupts():
-    """Ctrl-C as in a terminal; started in the background a process ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("heard_interrupts")
-def test_an_interrupt_waits_for_what_must_not_be_cut_in_two():
-    done = []
-
-    def whole() -> None:
-        with interrupts_held():
-            signal.raise_signal(signal.SIGINT)
-            done.append("whole")
-
-    with pytest.raises(KeyboardInterrupt):
-        whole()
-    assert done == ["whole"]
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
-    with interrupts_held():
-        done.append("again")
-    assert done == ["whole", "again"]

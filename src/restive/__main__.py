@@ -1,16 +1,18 @@
 """The command ``restive``, also ``python -m restive``: an interrupt ends it in 130, always."""
 
-import sys
+from restive.base import interrupts
 
 
 def main() -> None:
     """Import the command line and run it; Ctrl-C while it is imported is no traceback either."""
-    try:
-        from restive.cli import main as run
+    interrupts.end_soon()
+    interrupts.quiet_end(_run)
 
-        run()
-    except KeyboardInterrupt:
-        sys.exit(130)
+
+def _run() -> None:
+    from restive.cli import main as run
+
+    run()
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from restive._kernels.hearing import heard
+
 __all__ = ["announce_compiling", "cache_directory", "njit"]
 
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -187,6 +189,9 @@ def njit(**options: Any) -> Callable[[Any], Any]:
         kernel = compiled(function)
         if keep:
             _forgiving(kernel._cache)
+        compile_or_load = kernel.compile
+        # one call of the compiler takes seconds and is deaf, and interrupted it raises anything
+        kernel.compile = lambda signature: heard(lambda: compile_or_load(signature))
         return kernel
 
     return decorate

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import lru_cache
 
 THREADS_FROM_PAIRS = 2_000_000  # below, threads cost more than they save
@@ -38,6 +39,21 @@ def thread_count() -> int:
 @lru_cache(maxsize=1)
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="restive")
+
+
+@contextmanager
+def helpers(threads: int | None = None) -> Iterator[ThreadPoolExecutor]:
+    """Threads for a while: after Ctrl-C nobody waits for what they are still doing."""
+    pool = ThreadPoolExecutor(threads or thread_count(), thread_name_prefix="restive")
+    try:
+        yield pool
+    except KeyboardInterrupt:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    except BaseException:
+        pool.shutdown()
+        raise
+    pool.shutdown()
 
 
 def memory_allowed(memory: int | None = None) -> int:

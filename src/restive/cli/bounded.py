@@ -51,9 +51,9 @@ UPPER = {
 
 def told_bounded(plan: BoundedPlan) -> dict[str, Any]:
     """All that is known of the plan, its policy in words and shares of the pulls included."""
-    words = _words(plan)
+    words, interrupted = (None, True) if plan.interrupted else _words(plan)
     if words is None:
-        return of_bounded(plan) | {"rule": None, "shares": None}
+        return of_bounded(plan) | {"rule": None, "shares": None, "interrupted": interrupted}
     rule = {"sentence": words.rule, "simulated": words.value is not None} if words.rule else None
     shares = [{"arms": name, "share": share} for name, share in words.shares]
     return of_bounded(plan) | {
@@ -108,8 +108,11 @@ def shared(plan: BoundedPlan | Plan) -> dict[str, Any]:
     }
 
 
-def show_bounded(plan: BoundedPlan) -> None:
-    """Print the result first, then how it was found and what more time would buy."""
+def show_bounded(plan: BoundedPlan) -> bool:
+    """Print the result first, then how it was found and what more time would buy.
+
+    Returns whether nothing was interrupted.
+    """
     out = console()
     facts = of_bounded(plan)
     low, high = outward(facts["gain_lower"], facts["gain_upper"])
@@ -130,27 +133,33 @@ def show_bounded(plan: BoundedPlan) -> None:
     for sentence in _sentences(plan):
         out.print(Text(sentence))
     # the result is on the screen already, and who pressed Ctrl-C wants no more
-    words = None if plan.interrupted else _words(plan)
+    words, interrupted = (None, True) if plan.interrupted else _words(plan)
     if words is not None and words.rule:
         out.print(Text(f"In words: {words.rule}"))
     if words is not None:
         out.print(Text(words.sentence))
     out.print()
     out.print(Text(f"{_arms(plan)}, {duration_text(plan.seconds)}.", style="dim"))
+    return not interrupted
 
 
-def _words(plan: BoundedPlan) -> BoundedWords | None:
-    """The policy in words; None if Ctrl-C ends the search, or arms move too slowly to be played."""
+def _words(plan: BoundedPlan) -> tuple[BoundedWords | None, bool]:
+    """The policy in words, and whether Ctrl-C ended the search.
+
+    None then, or if arms move too slowly to be played.
+    """
     from restive.report.policy.bounded_words import bounded_words
 
     err = console(stderr=True)
     try:
         if not err.is_terminal:
-            return bounded_words(plan)
+            return bounded_words(plan), False
         with err.status("looking for a short rule; Ctrl-C leaves it out"):
-            return bounded_words(plan)
-    except (KeyboardInterrupt, ArithmeticError):
-        return None
+            return bounded_words(plan), False
+    except KeyboardInterrupt:
+        return None, True
+    except ArithmeticError:
+        return None, False
 
 
 def _kind(plan: BoundedPlan) -> str:

@@ -47,13 +47,21 @@ def of_problem(bandit: Bandit, tolerance: float) -> dict[str, Any]:
 
 
 def of_plan(plan: Plan, bounded: BoundedPlan | None) -> dict[str, Any]:
-    """The value of the best policy beside those of simple ones, and what it does in words."""
-    value, myopic = value_of(plan), myopic_value(plan)
-    if (
-        myopic["gain"] is not None and not myopic["simulated"]
-    ):  # the middle of an interval may be a digit lower
-        value["gain"] = max(value["gain"], min(myopic["gain"], value["gain_upper"]))
-    return value | {"myopic": myopic} | words_of(plan, bounded)
+    """The value of the best policy beside those of simple ones, and what it does in words.
+
+    After Ctrl-C, what was known by then; the rest is None.
+    """
+    told = value_of(plan) | dict.fromkeys(("myopic", "rule", "situations")) | {"interrupted": True}
+    if bounded is not None and bounded.interrupted:
+        return told
+    try:
+        myopic = told["myopic"] = myopic_value(plan)
+        # the middle of an interval may be a digit lower
+        if myopic["gain"] is not None and not myopic["simulated"]:
+            told["gain"] = max(told["gain"], min(myopic["gain"], told["gain_upper"]))
+        return told | words_of(plan, bounded) | {"interrupted": False}
+    except KeyboardInterrupt:
+        return told
 
 
 def value_of(plan: Plan) -> dict[str, Any]:

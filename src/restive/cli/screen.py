@@ -44,17 +44,18 @@ def show_problem(facts: Mapping[str, Any]) -> None:
     out.print(Text(_problem_sentence(facts)))
 
 
-def show_plan(facts: Mapping[str, Any], myopic: Finder, words: Finder) -> bool:
+def show_plan(facts: Mapping[str, Any], myopic: Finder, words: Finder, more: bool = True) -> bool:
     """Print what ``facts.value_of`` tells at once, then what takes time, as far as it gets.
 
-    Returns whether all was found; Ctrl-C leaves out what is not there yet.
+    more: whether anything that takes time is wanted. Returns whether all was found; Ctrl-C leaves
+    out what is not there yet.
     """
     out = console()
     out.print(title(facts, "plan"))
     out.print()
     out.print(Text(_plan_sentence(facts)))
     out.print()
-    beside = _unless_interrupted("evaluating the myopic policy", myopic)
+    beside = _unless_interrupted("evaluating the myopic policy", myopic) if more else None
     out.print(_policies(out, facts, beside))
     told = beside and _unless_interrupted("putting the policy into words", words)
     if told:

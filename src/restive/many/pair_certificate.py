@@ -6,15 +6,14 @@ The argument is written out in docs/theory/pairs.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from os import cpu_count
 from time import perf_counter
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.machine import helpers
 from restive.many.pair_budgets import Budgets, Payoffs, constant_budgets, payoffs
 from restive.many.pair_tables import Family, Side
 
@@ -44,7 +43,7 @@ def over_kinds(family: Family, work: Callable[[Kind], T], kinds: Iterable[Kind])
     """Results of ``work`` for all kinds in their order; on threads where that pays."""
     if family.n_states < THREADS_FROM_STATES or len(family.kinds) == 1:
         return [work(kind) for kind in kinds]
-    with ThreadPoolExecutor(cpu_count()) as pool:
+    with helpers() as pool:
         return list(pool.map(work, kinds))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event
 from time import perf_counter
@@ -160,7 +159,7 @@ def _play_all(
     players: Iterator[Callable[[], Steps]], steps: int, deadline: float, threads: int | None
 ) -> None:
     """Play every run to its end or to the deadline, a few at a time; Ctrl-C ends them soon."""
-    from restive.base.machine import thread_count
+    from restive.base.machine import helpers
 
     stop = Event()
 
@@ -168,7 +167,7 @@ def _play_all(
         if not stop.is_set() and perf_counter() < deadline:
             _in_chunks(build(), steps, lambda: stop.is_set() or perf_counter() >= deadline)
 
-    with ThreadPoolExecutor(threads or thread_count()) as pool:
+    with helpers(threads) as pool:
         try:
             for _ in pool.map(play, players):
                 pass

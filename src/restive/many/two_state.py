@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from math import fsum
 
@@ -101,9 +100,9 @@ def _mapping(jobs: int, threads: int | None, workplace: Workplace | None) -> Ite
         with workplace.opened(_priced, jobs) as pool:
             yield lambda work: in_order(pool, work)
         return
-    from restive.base.machine import thread_count
+    from restive.base.machine import helpers
 
-    with ThreadPoolExecutor(threads or thread_count(), thread_name_prefix="restive") as workers:
+    with helpers(threads) as workers:
         yield lambda work: workers.map(_priced, work)
 
 

@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
-from threading import current_thread, main_thread
+from importlib import import_module
 
 import numpy as np
 
+from restive._kernels.hearing import heard
 from restive.many import plan_stages as stages
 from restive.many.plan_candidates import index_findings
 from restive.many.plan_task import StageResult, Task
 from restive.model.bandit import Arm, Bandit
 
-__all__ = ["compile_stages", "interrupts_held"]
-
-
-@contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Let Ctrl-C wait until the end of the block; other threads than the main one never see it."""
-    if current_thread() is not main_thread():
-        yield
-        return
-    pressed: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if pressed:
-        raise KeyboardInterrupt
+__all__ = ["compile_stages"]
 
 
 @lru_cache(maxsize=1)
 def compile_stages() -> None:
     """Go through all stages with something tiny, so that compiling does not count as planning."""
-    with interrupts_held():  # half imported the compiler cannot be used, nor imported again
-        import numba  # noqa: F401
+    heard(lambda: import_module("numba"))  # half imported it cannot be used, nor imported again
     arms = [Arm([[0.5, 0.5], [0.6, 0.4]], [0, reward]) for reward in (0.5, 0.6, 0.6)]
     for pulls in (1, 2):
         task = Task(Bandit(arms, pulls=pulls), 1e-2, 60.0, None, 0)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
 from restive.base.errors import Fault, ProblemError
+from restive.base.machine import helpers
 from restive.base.randomness import Seed, heights_of, recorded_seed, seed_sequence
 from restive.model.arguments import require_bandit
 from restive.model.bandit import BETA_CONCENTRATION, Arm, Bandit
@@ -92,7 +93,7 @@ class BanditWorld:
 
 def _drawn_ahead(draw: Callable[[int], Block], begins: Iterable[int]) -> Iterator[Block]:
     """The blocks of a path, each drawn by another thread while the one before is in use."""
-    with ThreadPoolExecutor(1) as pool:
+    with helpers(1) as pool:
         coming: Future[Block] | None = None
         for begin in begins:
             block = None if coming is None else coming.result()

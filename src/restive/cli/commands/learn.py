@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from restive import __version__
+from restive.base import interrupts
 from restive.base.errors import Fault, ProblemError
 from restive.base.words import guess
 from restive.cli.app import File, Json, app, complete_learner, print_json, read_problem
@@ -76,6 +77,8 @@ def learn(
         from restive.cli import learn_screen
 
         learn_screen.show_run(result)
+    if result["interrupted"]:
+        interrupts.answered()
     if run is not None and figure:  # last: whatever becomes of it, the numbers are on the screen
         _draw(run, result, figure, quiet=json)
     if result["interrupted"]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from restive.base import interrupts
 from restive.cli.app import TOLERANCE, File, Json, app, print_json, read_problem
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ def plan(
     limits = {"caps": read_caps(caps, bandit.n_arms), "memory": read_memory(memory)}
     best = _plan(bandit, tolerance, time, limits)
     interrupted = not _show(best, json)
+    if interrupted:
+        interrupts.answered()  # files that were asked for are still written; Ctrl-C leaves them out
     best = getattr(best, "exact", None) or best
     if policy_out:  # files come last: whatever becomes of them, the numbers are on the screen
         output.write_policy(best, policy_out)
@@ -79,18 +82,17 @@ def _show(best: BoundedPlan | Plan, json: bool) -> bool:
     whole, exact = (None, best) if isinstance(best, Plan) else (best, best.exact)
     if exact is None:
         assert whole is not None
-        if json:
-            print_json(bounded.told_bounded(whole))
-        else:
-            bounded.show_bounded(whole)
+        if not json:
+            return bounded.show_bounded(whole)
+        told = bounded.told_bounded(whole)
     elif json:
-        print_json(facts.of_plan(exact, whole))
+        told = facts.of_plan(exact, whole)
     else:
-        value = facts.value_of(exact)
+        value, more = facts.value_of(exact), whole is None or not whole.interrupted
         words = partial(facts.words_of, exact, whole)
-        if not screen.show_plan(value, partial(facts.myopic_value, exact), words):
-            return False
-    return whole is None or not whole.interrupted
+        return screen.show_plan(value, partial(facts.myopic_value, exact), words, more)
+    print_json(told)
+    return not told["interrupted"]
 
 
 def _plan(
