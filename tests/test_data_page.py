@@ -191,3 +191,23 @@ def test_pairs_that_were_never_seen_are_refused(tmp_path):
     assert not (tmp_path / "out.toml").exists()
     with pytest.raises(ProblemError, match="order"):
         tuple_bandit(Traces(()), fit(str(path)).bandit, -1)
+
+
+def test_days_are_called_by_their_dates_and_few_states_have_a_table():
+    rng = np.random.default_rng(3)
+    days = np.datetime64("2012-01-01") + np.arange(300)
+    seen = [("low", "middle", "high")[s] for s in walk(THREE, 300, rng)]
+    fitted = fit({"date": days, "dial": seen}, rewards={"low": 0, "middle": 0.5, "high": 1})
+    page = fit_page(fitted)
+    assert "<span>2012-01-01 (step 0)</span><span>2012-10-26 (step 299)</span>" in page
+    assert "<dt>Length of a step</dt><dd>1 day</dd>" in page
+    assert 'class="matrix"' in page
+    for s, e in np.ndindex(3, 3):  # a row for each state, in the order of the columns
+        row = page.split('<tr><th scope="row">')[-3:][s]
+        assert f"{fitted.arms[0].chain[s, e]:.3f}" in row.split("<td>")[1 + e]
+    parsed(page)
+
+
+def test_durations_are_no_dates():
+    seen = {"time": [f"0:0{minute}:00" for minute in range(6)], "dial": [0, 1, 1, 0, 0, 1]}
+    assert fit(seen).traces.began is None

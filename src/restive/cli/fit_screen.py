@@ -50,7 +50,7 @@ def _next(arm: ArmFit, s: int) -> str:
     order = sorted(range(len(arm.labels)), key=lambda e: (-estimate.chain[s, e], e))
     parts = [
         f"{arm.labels[e]} {estimate.chain[s, e]:.3f} "
-        f"[{estimate.lower[s, e]:.3f}, {estimate.upper[s, e]:.3f}]"
+        f"[{estimate.lower[s, e]:.3f},{estimate.upper[s, e]:.3f}]"  # no line ends inside
         for e in order[:MOST_NEXT]
     ]
     return ", ".join(parts) + (", ..." if len(order) > MOST_NEXT else "")

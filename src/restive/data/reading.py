@@ -58,12 +58,12 @@ def read_traces(
         for columns, alone in tables
     ]
     records = joined(parts)
-    steps, length, notes = timed(records, tick)
+    steps, length, began, notes = timed(records, tick)
     seen = _arms(records, steps, cut, labels, break_after)
     notes += [states.note for _, states in seen if states.note]
     source = ", ".join(columns.source for columns, _ in tables)
     traces, scale, told = _paid([trace for trace, _ in seen], seen, rewards)
-    return Traces(tuple(traces), length, source, scale, (*notes, *told))
+    return Traces(tuple(traces), length, source, scale, (*notes, *told), began)
 
 
 def _tables(data: Any) -> list[tuple[Columns, str]]:

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from typing import NamedTuple
+
 import numpy as np
 
 from restive.base.arrays import Bools, Floats, Ints
 from restive.data.clock import COARSE, FURTHEST, JITTER, steps_on
 from restive.data.records import Records
 
+LONGEST_SPAN = 10 * 365 * 86400.0  # seconds; times between 0 and this are durations, not dates
 
-def timed(records: Records, tick: float | None) -> tuple[Ints, float | None, list[str]]:
-    """Step of each sighting, the length of a step (None: rows are steps), and notes.
+
+class Timing(NamedTuple):
+    """steps: of each sighting. length: of a step, None if rows are steps. began: the second, since
+    1970, of step 0, if times are dates on one clock. notes: in words."""
+
+    steps: Ints
+    length: float | None
+    began: float | None
+    notes: list[str]
+
+
+def timed(records: Records, tick: float | None) -> Timing:
+    """Steps of one clock.
 
     Sightings come by arm and piece; those of one arm and piece must be in order.
     """
     if records.times is None:
-        return _counted(records), None, ["There is no time: rows of an arm are steps, one by one."]
+        note = "There is no time: rows of an arm are steps, one by one."
+        return Timing(_counted(records), None, None, [note])
     _check_order(records)
     steps, length, beside = steps_on(records.clock, records.arms, records.pieces, tick)
     _check_grid(records, length, beside)
@@ -30,7 +46,26 @@ def timed(records: Records, tick: float | None) -> tuple[Ints, float | None, lis
     steps, moved = _one_after_another(records.pieces, steps)
     if moved:
         notes.append("Pieces have clocks of their own and are laid one after another.")
-    return steps, length if records.time_column else None, notes
+    began = None if moved else _began(records)
+    return Timing(steps, length if records.time_column else None, began, notes)
+
+
+def _began(records: Records) -> float | None:
+    """The moment of the first sighting, which is at step 0, if times are dates."""
+    if not records.dates or records.times is None or not len(records.times):
+        return None
+    first = float(records.times.min())
+    return None if 0 <= first < LONGEST_SPAN else first
+
+
+def date_text(second: float, length: float) -> str:
+    """The date of a moment, with the time of day where steps are shorter than a day.
+
+    >>> date_text(1325376000.0, 86400.0), date_text(1325376000.0, 60.0)
+    ('2012-01-01', '2012-01-01 00:00')
+    """
+    moment = datetime.fromtimestamp(second, UTC)
+    return f"{moment:%Y-%m-%d}" if length >= 86400 else f"{moment:%Y-%m-%d %H:%M}"
 
 
 def _far_apart(records: Records, steps: Ints, length: float) -> list[str]:

@@ -61,6 +61,7 @@ class Traces:
     source: where it was read from.
     scale: rewards 0 and 1 stand for these values of the data.
     notes: what was decided on the way, in words.
+    began: second since 1970 (UTC) of step 0, if the times are dates on one clock.
     """
 
     arms: tuple[ArmTrace, ...]
@@ -68,6 +69,7 @@ class Traces:
     source: str = ""
     scale: tuple[float, float] = (0.0, 1.0)
     notes: tuple[str, ...] = ()
+    began: float | None = None
 
     @property
     def n_arms(self) -> int:

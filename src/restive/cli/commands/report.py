@@ -104,7 +104,7 @@ def _show(written: list[Path], everything: bool) -> None:
     left = [kind for kind in FORMATS if kind not in available()]
     if everything and left:
         extras = ",".join(sorted({FORMATS[kind][1] for kind in left}))
-        typer.echo(f"without {', '.join(left)}: pip install 'restive[{extras}]' brings them")
+        typer.echo(f"left out: {', '.join(left)} (pip install 'restive[{extras}]' adds it)")
 
 
 def _for_paper(

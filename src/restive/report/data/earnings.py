@@ -30,6 +30,7 @@ class Earnings:
     pictures: tuple[Markup, ...] = ()
     note: str = ""
     situations: tuple[Any, ...] = ()
+    chance: str = ""  # a word on percentages among the situations
 
 
 def earnings_of(bandit: Bandit) -> Earnings:
@@ -44,7 +45,7 @@ def earnings_of(bandit: Bandit) -> Earnings:
     single = bandit.arms[alone].gain
     rows = [
         ("best plan", f"{low} to {high}", 100 * best.gain, remark),
-        (f'always "{bandit.arm_name(alone)}"', f"{single:.4f}", 100 * single, "the best arm alone"),
+        (f"always {bandit.arm_name(alone)}", f"{single:.4f}", 100 * single, "the best arm alone"),
         *_simple(bandit),
     ]
     return Earnings(tuple(rows), _lead(best.gain, single), *_policy(best))
@@ -65,18 +66,19 @@ def _simple(bandit: Bandit) -> list[tuple[str, str, float, str]]:
 def _lead(best: float, single: float) -> str:
     if best - single < 5e-5:
         return "Planning earns no more than the best arm alone."
-    more = f"{best - single:.4f} a step"
-    share = f", {(best - single) / single:.1%}" if single > 0 else ""
-    return f"Planning earns {more}{share} more than the best arm alone."
+    share = f" ({(best - single) / single:.1%})" if single > 0 else ""
+    return f"Planning earns {best - single:.4f} a step more{share} than the best arm alone."
 
 
-def _policy(best: Any) -> tuple[tuple[Markup, ...], str, tuple[Any, ...]]:
+def _policy(best: Any) -> tuple[tuple[Markup, ...], str, tuple[Any, ...], str]:
     """Pictures of an exact plan, with words."""
     if not isinstance(best, Plan):
         words = f"Found by the method “{best.method}”; restive plan works longer on it."
-        return (), words, ()
+        return (), words, (), ""
     from restive.report.policy.svg import policy_picture
-    from restive.report.policy.words import situations
+    from restive.report.policy.words import NOT_CHANCE, needs_note, situations
 
     pictures, note = policy_picture(best)
-    return tuple(pictures), note, tuple(situations(best, 6))
+    listed = tuple(situations(best, 6))
+    chance = NOT_CHANCE if needs_note(situation.pull for situation in listed) else ""
+    return tuple(pictures), note, listed, chance

@@ -11,19 +11,22 @@ from markupsafe import Markup
 
 from restive.base.errors import ProblemError
 from restive.base.writing import write_text
+from restive.data.timing import date_text, span_text
 from restive.data.verdicts import KINDS
 from restive.model.bandit import Arm
 from restive.report.data.earnings import earnings_of
 from restive.report.data.timelines import draw_lane, lane_of
 from restive.report.drawing.chain import chain_picture
 from restive.report.drawing.pages import render_page
-from restive.report.drawing.palette import LIGHT
+from restive.report.drawing.palette import FILLS
 
 if TYPE_CHECKING:
     from restive.data.fitting import ArmFit, Fit
+    from restive.data.traces import Traces
     from restive.data.verdicts import ArmVerdict, Assumption, Verdicts
 
 MOST_MOVES = 36  # rows of an arm's table of probabilities
+MATRIX = range(3, 7)  # states with a table of their own for what comes next, instead of rows
 MOST_STATES = 60
 HEADS = {"memory": "Memory", "change": "Change", "period": "Period", "dependence": "Other arms"}
 
@@ -57,13 +60,13 @@ def fit_page(
         "tests": 0 if verdicts is None else verdicts.tests,
         "arms": [_arm(fit, k, verdicts) for k in range(len(fit.arms))],
         "common": _legend(fit.arms[0]) if len({arm.labels for arm in fit.arms}) == 1 else None,
-        "start": f"{traces.start:,}",
-        "end": f"{traces.end:,}",
+        "start": _moment(traces, traces.start),
+        "end": _moment(traces, traces.end - 1),
         "earnings": _earnings(fit, say),
-        "colors": len(LIGHT),
+        "colors": FILLS,
         "provenance": [("Data", traces.source or "given in memory"), ("Looks", f"{looks:,}"),
                        ("Steps", f"{traces.end - traces.start:,}"),
-                       ("Length of a step", "" if traces.tick is None else f"{traces.tick:g}"),
+                       ("Length of a step", _length(traces)),
                        ("Rewards", "0 and 1 stand for {:g} and {:g} of the data"
                         .format(*traces.scale)), ("restive", __version__)],
         "command": command,
@@ -74,11 +77,24 @@ def fit_page(
 def _lead(fit: Fit, looks: int) -> str:
     steps = fit.traces.end - fit.traces.start
     share = looks / max(1, steps * len(fit.arms))
-    plural = "s" if len(fit.arms) > 1 else ""
+    arms = f"{len(fit.arms)} arm{'s' * (len(fit.arms) > 1)}"
     return (
-        f"{len(fit.arms)} arm{plural} over {steps:,} steps, {looks:,} looks ({share:.0%} of all). "
+        f"{arms} over {steps:,} steps, {looks:,} sightings ({share:.0%} of all). "
         "Each arm is fitted as a Markov chain that moves every step, seen or not."
     )
+
+
+def _moment(traces: Traces, step: int) -> str:
+    """A step, and its date where that is known."""
+    if traces.began is None or traces.tick is None:
+        return f"step {step:,}"
+    return f"{date_text(traces.began + step * traces.tick, traces.tick)} (step {step:,})"
+
+
+def _length(traces: Traces) -> str:
+    if traces.tick is None:
+        return ""
+    return f"{traces.tick:g}" if traces.began is None else span_text(traces.tick)
 
 
 def _earnings(fit: Fit, say: Callable[[str], None]) -> Any:
@@ -133,8 +149,9 @@ def _arm(fit: Fit, k: int, verdicts: Verdicts | None) -> dict[str, Any]:
         "legend": _legend(arm),
         "timeline": draw_lane(lane, np.nan_to_num(arm.rewards), f"{arm.name} over time: {spoken}",
                               None if change is None else change.jump),
-        "jump": "" if change is None or change.jump is None else f"{change.jump:,}",
+        "jump": "" if change is None or change.jump is None else _moment(fit.traces, change.jump),
         "picture": _picture(arm),
+        "matrix": _matrix(arm),
         "moves": _moves(arm),
         "left_out": max(0, len(arm.labels) ** 2 - MOST_MOVES),
         "level": f"{fit.level:.0%}",
@@ -145,7 +162,7 @@ def _arm(fit: Fit, k: int, verdicts: Verdicts | None) -> dict[str, Any]:
 
 def _legend(arm: ArmFit) -> list[tuple[int, str]]:
     """Colour and name of each state; empty where states are too many to be told apart."""
-    return list(enumerate(arm.labels)) if len(arm.labels) <= len(LIGHT) else []
+    return list(enumerate(arm.labels)) if len(arm.labels) <= len(FILLS) else []
 
 
 def _picture(arm: ArmFit) -> Markup | None:
@@ -158,16 +175,28 @@ def _picture(arm: ArmFit) -> Markup | None:
 
 def _moves(arm: ArmFit) -> list[dict[str, Any]]:
     """Probabilities with their intervals; of many states the likeliest moves."""
-    estimate, size = arm.estimate, len(arm.labels)
+    size = len(arm.labels)
+    if size in MATRIX:
+        return []
     order = [(s, e) for s in range(size) for e in range(size)]
     if len(order) > MOST_MOVES:
-        order.sort(key=lambda pair: -estimate.chain[pair])
+        order.sort(key=lambda pair: -arm.estimate.chain[pair])
         order = sorted(order[:MOST_MOVES])
-    return [
-        {"state": arm.labels[s], "next": arm.labels[e], "text": f"{estimate.chain[s, e]:.3f}",
-         "span": f"{estimate.lower[s, e]:.3f} to {estimate.upper[s, e]:.3f}",
-         "at": round(100 * float(estimate.chain[s, e]), 1),
-         "low": round(100 * float(estimate.lower[s, e]), 1),
-         "width": round(100 * float(estimate.upper[s, e] - estimate.lower[s, e]), 1)}
-        for s, e in order
-    ]  # fmt: skip
+    return [_move(arm, s, e) for s, e in order]
+
+
+def _matrix(arm: ArmFit) -> list[dict[str, Any]]:
+    """The same as a table, a row for each state, where states are several but few."""
+    states = range(len(arm.labels))
+    if len(states) not in MATRIX:
+        return []
+    return [{"state": arm.labels[s], "cells": [_move(arm, s, e) for e in states]} for s in states]
+
+
+def _move(arm: ArmFit, s: int, e: int) -> dict[str, Any]:
+    """From one state to another: the probability, and where its bar begins and ends, in %."""
+    value, low, high = (float(of[s, e]) for of in
+                        (arm.estimate.chain, arm.estimate.lower, arm.estimate.upper))  # fmt: skip
+    return {"state": arm.labels[s], "next": arm.labels[e], "text": f"{value:.3f}",
+            "span": f"{low:.3f} to {high:.3f}", "at": round(100 * value, 1),
+            "low": round(100 * low, 1), "width": round(100 * (high - low), 1)}  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from restive.base.arrays import Floats
-from restive.report.drawing.palette import LIGHT
+from restive.report.drawing.palette import FILLS
 
 if TYPE_CHECKING:
     from restive.data.traces import ArmTrace
@@ -50,7 +50,7 @@ def draw_lane(lane: Lane, worth: Floats, words: str, mark: int | None = None) ->
 
     worth: (S,) reward of each state. mark: a step at which a line is drawn.
     """
-    if lane.shares.shape[1] <= len(LIGHT):
+    if lane.shares.shape[1] <= len(FILLS):
         parts = [
             f'<path class="s{s}" d="{_bars(lower, upper)}"/>'
             for s, (lower, upper) in enumerate(_stacked(lane.shares))
@@ -60,7 +60,7 @@ def draw_lane(lane: Lane, worth: Floats, words: str, mark: int | None = None) ->
         parts = [f'<path class="mean" d="{_bars(np.zeros(len(mean)), mean)}"/>']
     if mark is not None:
         x = (mark - lane.start) / max(1, lane.end - lane.start) * len(lane.shares)
-        parts.append(f'<path class="jump" d="M{x:.2f} 0V{HEIGHT}"/>')
+        parts += [f'<path class="{kind}" d="M{x:.2f} 0V{HEIGHT}"/>' for kind in ("halo", "jump")]
     return Markup(
         '<svg class="timeline" role="img" aria-label="{}" viewBox="0 0 {} {}" '
         'preserveAspectRatio="none">{}</svg>'

@@ -139,7 +139,8 @@ def _maps(plan: Plan, seen: Visits) -> tuple[list[Markup], str]:
     note = (
         "Each square is one situation: the arm just pulled and what was seen last of every arm. "
         "Its axes are the steps since the other two arms were seen, and the colour says which arm "
-        f"to pull. Dots: where the policy spends its time; these squares hold {covered:.0%} of it."
+        f"to pull. Grey: cannot happen. Dots: where the policy spends its time; these squares hold "
+        f"{covered:.0%} of it."
     )
     note += ALIKE if roles else ""
     return [_map(bandit, part) for part in parts], note
