@@ -114,7 +114,7 @@ def test_the_word_stationary_is_the_law_even_where_a_state_is_called_that() -> N
 def test_byte_order_mark_and_windows_line_ends_are_read(tmp_path: Path) -> None:
     path = tmp_path / "radio.TOML"
     path.write_bytes(b"\xef\xbb\xbf" + CHANNEL.replace("\n", "\r\n").encode())
-    assert load_problem(path) == parse_problem(CHANNEL)
+    assert load_problem(path).arms == parse_problem(CHANNEL).arms
 
 
 @st.composite
@@ -259,3 +259,12 @@ def test_pipes_devices_and_endless_files_are_not_problem_files(tmp_path):
         path = next(tmp_path.glob(f"{name}.*"))
         with pytest.raises(ProblemError, match=words):
             load_problem(path)
+
+
+def test_a_problem_without_a_name_is_called_by_its_file(tmp_path):
+    arms = "[[arms]]\ntransitions = [[1]]\nrewards = [0.5]\n"
+    path = tmp_path / "harbour.toml"
+    path.write_text(arms, encoding="utf-8")
+    assert load_problem(path).name == "harbour"
+    path.write_text('name = "quay"\n' + arms, encoding="utf-8")
+    assert load_problem(path).name == "quay"

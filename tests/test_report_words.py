@@ -228,8 +228,10 @@ def test_results_tell_themselves_in_a_few_lines(tmp_path):
     )
     head, names, first, second = repr(found).splitlines()
     assert head == "Results: 1 problem, 2 learners, 1 horizon, 8 runs each"
-    assert names.split() == ["problem", "horizon", "rank", "learner", "gap_regret"]
+    assert names.split() == ["problem", "horizon", "rank", "learner", "gap", "regret"]
     assert first.split()[2:4] == ["1", "b"]
+    exact = found.table().to_dict()["gap_regret"][0]
+    assert first.split()[4] == f"{exact:.4g}"
     assert second.split()[2:4] == ["2", "a"]
     assert "<table>" in found._repr_html_()
     assert found.table().to_dict()["learner"] == ["b", "a"]

@@ -155,7 +155,10 @@ class Results(Pictured):
             key=lambda k: (self.problems.index(table["problem"][k]), table["horizon"][k],
                            table["rank"][k] or len(self.learners) + 1),
         )  # fmt: skip
-        return Table({name: [table[name][k] for k in order] for name in shown})
+        columns = {name.replace("_", " "): [table[name][k] for k in order] for name in shown}
+        last = list(columns)[-1]
+        columns[last] = [_rounded(value) for value in columns[last]]
+        return Table(columns)
 
     @property
     def complete(self) -> bool:
@@ -163,3 +166,10 @@ class Results(Pictured):
         total = len(self.problems) * len(self.learners) * len(self.horizons)
         whole = sum(len(curves.seconds) == self.runs for curves in self.finished.values())
         return whole + len(self.refusals) == total
+
+
+def _rounded(value: float) -> float:
+    """Four digits, or whole numbers: the rest is noise of the runs."""
+    if value != value:  # nan is not equal to itself
+        return value
+    return float(f"{value:.4g}") if abs(value) < 1000 else float(round(value))

@@ -255,7 +255,8 @@ class Registry(Mapping[str, Declaration]):
         """The declaration of this name, or an error that names the closest one."""
         if name in self:
             return self[name]
-        remedy = f"{guess(name, self)}Learners are {', '.join(self)}."
+        close = guess(name, self)  # the list is long: only for those who are far off
+        remedy = f"{close}restive learners lists all." if close else f"Learners: {', '.join(self)}."
         raise ProblemError([Fault(path, "no such learner", name, remedy)])
 
     def declared(self) -> Mapping[str, Declaration]:

@@ -30,11 +30,13 @@ _DOTTED = re.compile(rf"""(?:\.\s*(?:"[^"\n]*"|'[^'\n]*'|[\w-]+)\s*){{{LONGEST_K
 def load_problem(path: str | Path) -> Bandit:
     """Read a problem file; the suffix .toml or .json says which format it is in.
 
+    A problem without a name is called by its file.
     Raises ProblemError, and no other error, with everything that is wrong with the file.
     """
     try:
         text, form = _read(Path(path))
-        return parse_problem(text, form, source=str(path))
+        bandit = parse_problem(text, form, source=str(path))
+        return bandit if bandit.name else Bandit(bandit.arms, Path(path).stem, bandit.pulls)
     except ProblemError as error:
         error.add_note(f"in the problem file {path}")
         raise

@@ -50,12 +50,11 @@ def find_problem(word: str) -> Bandit:
     from restive.model.files import load_problem
 
     if is_path(word):
-        bandit, name = load_problem(word), Path(word).stem
-    else:
-        collection = problems_called(word)
-        if len(collection) > 1:
-            remedy = f"Name one of them, such as {next(iter(collection))}."
-            message = f"a suite of {len(collection)} problems"
-            raise ProblemError([Fault(word, message, "", remedy)])
-        ((name, bandit),) = collection.items()
+        return load_problem(word)
+    collection = problems_called(word)
+    if len(collection) > 1:
+        remedy = f"Name one of them, such as {next(iter(collection))}."
+        message = f"a suite of {len(collection)} problems"
+        raise ProblemError([Fault(word, message, "", remedy)])
+    ((name, bandit),) = collection.items()
     return bandit if bandit.name else Bandit(bandit.arms, name, bandit.pulls)

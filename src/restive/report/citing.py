@@ -59,7 +59,13 @@ def _tool() -> str:
 
 def _suite(suite: Suite) -> str:
     note = f"{len(suite.problems)} problems, distributed with restive {__version__}"
-    return _software(suite.name, f"{suite.citation}: {suite.description}", note)
+    return _software(suite.name, f"{suite.citation}: {_short(suite.description)}", note)
+
+
+def _short(description: str) -> str:
+    """What stands before the details, as the end of a title."""
+    first = description.split(":")[0].rstrip(".")
+    return first[:1].lower() + first[1:]
 
 
 def _software(key: str, title: str, note: str) -> str:

@@ -68,7 +68,7 @@ def _head(results: Results, problem: str) -> str:
 
 def _row(results: Results, summary: Summary, horizon: int, row: dict[str, Any]) -> list[str]:
     """A learner's means, and below them the intervals."""
-    name = tex(row["learner"]) + (r" {\footnotesize (knows the chains)}" if row["told"] else "")
+    name, told = tex(row["learner"]), r"{\footnotesize (knows the chains)}" if row["told"] else ""
     spans = []
     for problem in results.problems:
         entry = summary.entry(problem, row["learner"], horizon)
@@ -79,8 +79,8 @@ def _row(results: Results, summary: Summary, horizon: int, row: dict[str, Any]) 
         spans.append(rf"{{\footnotesize {_number(text)}}}" if text else "")
     means = [_mean(cell) for cell in row["cells"]]
     lines = [rf"{' & '.join([name, *means])} \\"]
-    if any(spans):
-        lines.append(rf"{' & '.join(['', *spans])} \\")
+    if any(spans) or told:
+        lines.append(rf"{' & '.join([told, *spans])} \\")
     return lines
 
 
