@@ -314,7 +314,10 @@ def test_arms_at_rest_are_looked_at_when_that_is_cheap():
             prices = learner._prices()
             assert prices.min() >= 0
             lost.append((learner._detour() == 1, prices[1]))
+        looked = learner._detour() == arm
         learner.tell(arm, int(states[arm, step]), float(rewards[arm, step]))
+        if looked and step > 1000:  # what it shows is weighed at once
+            assert learner.watch.checked == learner.sight.steps
     looks = [price for looked, price in lost if looked]
     assert 2 < len(looks) < 40
     assert np.mean(looks) < 0.8 * np.mean([price for _, price in lost])

@@ -29,7 +29,7 @@ class ChangeSettings:
     every: int = 50  # steps from one look at the evidence to the next
     alarm: float = 0.05  # chance of a false alarm, of all arms in a whole run, about
     enough: float = 10.0  # samples for each state that there must be to compare with
-    risk: float = 0.01  # changes that an arm at rest is reckoned to have had in all steps so far
+    risk: float = 0.1  # changes that an arm at rest is reckoned to have had in all steps so far
     doubt: float = 1.0  # log of the ratio of likelihoods up to which looks are odd by chance
     patience: int = 4  # steps for each arm that one rests at least, whatever the evidence
     early: float = 0.8  # share of a wait from which on the price of a look is asked at every step
@@ -58,6 +58,7 @@ class ChangeWatch:
         self.checks = 0
         self.checked = 0  # step of the last check
         self.renewed = 0  # step at which something was forgotten
+        self.fresh = False  # whether an arm at rest was looked at in this step
         self.numbers: list[int] = []  # of the checks at which the checkpoints were taken
         self.points: list[Gaps] = []
         self.prices: Floats = np.zeros(n_arms)  # of the last look at each arm at rest
@@ -68,14 +69,15 @@ class ChangeWatch:
         return self.settings.every - steps % self.settings.every
 
     def due(self, steps: int) -> bool:
-        return steps % self.settings.every == 0 and steps > self.checked
+        """Now and then, and after a look at an arm at rest: an odd one calls for another soon."""
+        return (self.fresh or steps % self.settings.every == 0) and steps > self.checked
 
     def make_room(self, size: int) -> None:
         self.points = [point.with_room(size) for point in self.points]
 
     def check(self, steps: int, counts: Gaps, chains: Sequence[Floats]) -> list[int]:
         """Arms that have changed; their counts forget what was before."""
-        self.checks, self.checked = self.checks + 1, steps
+        self.checks, self.checked, self.fresh = self.checks + 1, steps, False
         threshold = log(self.checks * self.n_arms / self.settings.alarm)
         changed = []
         for arm, chain in enumerate(chains):

@@ -229,6 +229,7 @@ class TiedSampling(GapLearner):
     def _count(self, arm: int, state: int, reward: float) -> None:
         if self.watch is not None and self.sight.complete and arm == self._detour():
             self.watch.prices[arm] = max(0.0, self._prices()[arm])
+            self.watch.fresh = True
         super()._count(arm, state, reward)
 
     def _steps_left(self) -> int:
