@@ -15,6 +15,7 @@ from restive.base.errors import ProblemError
 from restive.cli import app
 from restive.many import plan_stages, planner
 from restive.many.bounded import percent
+from restive.many.grid import plan_grid
 from restive.many.lagrangian import lagrangian_bound
 from restive.many.plan_policies import GroupsPolicy, best_alone
 from restive.many.plan_task import StageResult, Standing, Task
@@ -133,6 +134,20 @@ def test_an_interrupt_keeps_the_best_so_far(no_exact_plans):
     assert best.interrupted
     assert (best.lower, best.upper) == (shown[-1].lower, shown[-1].upper)
     assert best.note.startswith("Interrupted")
+
+
+def test_a_grid_is_played_again_while_noise_is_much_of_the_interval(monkeypatch):
+    """Values of a finer grid take out more noise, so that its policy's interval is narrower."""
+    bandit = Bandit(two_states(3, 0, 0.02, 0.06))
+    coarse, fine = (plan_grid(bandit, ages=ages, tolerance=1e-5) for ages in (3, 12))
+    monkeypatch.setattr(plan_stages, "grid_improvements",
+                        lambda *_, **__: iter([coarse, fine, fine]))  # fmt: skip
+    found = list(plan_stages.grid_stage(Task(bandit, 1e-4, 60.0, None, 0), 60.0))
+    looks = [finding.simulated for finding in found if finding.simulated is not None]
+    widths = [look.upper - look.lower for look in looks]
+    assert widths[1] < 0.5 * widths[0]
+    quiet = SimulatedValue(coarse.upper - 0.1, coarse.upper - 0.11, coarse.upper - 0.09, 8, 9, 0.99)
+    assert not plan_stages._noisy(coarse, quiet)
 
 
 def test_a_time_that_is_none_is_refused():

@@ -229,7 +229,7 @@ def _rivals(bandit: Bandit, seed: int) -> Row:
     }  # fmt: skip
     row: Row = {}
     for name, table in tables.items():
-        value = simulate_gain(beside, steps=40_000, replications=16, rng=seed,
+        value = simulate_gain(beside, steps=10_000, replications=16, rng=seed,
                               scores=scores_of(beside, table))  # fmt: skip
         row[name] = [value.mean, value.lower, value.upper]
     return row

@@ -56,6 +56,7 @@ CONTENDERS = 40  # arms that may join a block
 NEAR = (0.75, 0.9, 1.0)  # times the best price of arms alone: where contenders are looked for
 PLAY_SHARE = 0.15  # of a stage's time, for simulated play
 WORTH_A_LOOK = 4.0  # seconds for grids from which on the first one's policy is played at once
+NOISE = 0.3  # share of the interval that is noise from which on it is played again
 
 
 def lagrangian_stage(task: Task) -> LagrangianBound:
@@ -205,17 +206,27 @@ def grid_stage(task: Task, seconds: float) -> Iterator[StageResult]:
         task.bandit, task.bandit.pulls, time=(1 - PLAY_SHARE) * seconds, memory=task.memory,
         ages=grid_ages(task) or min(GRID_AGES), tolerance=0.1 * task.tolerance,
     )  # fmt: skip
-    played = seconds < WORTH_A_LOOK
+    began, played = perf_counter(), None
     try:
         for best in rounds:
             yield StageResult("grid", best.upper)
-            if not played:  # a first look, for those who do not wait for the end
-                played = True
-                yield _played(task, best, 0.0)
+            if seconds >= WORTH_A_LOOK and _noisy(best, played):
+                spent = perf_counter() - began
+                look = _played(task, best, PLAY_SHARE * spent if played else 0.0)
+                played = look.simulated
+                yield look
     except TooLargeError:
         pass
     if best is not None:
         yield _played(task, best, PLAY_SHARE * seconds)
+
+
+def _noisy(own: GridPlan, played: SimulatedValue | None) -> bool:
+    """Whether play would narrow the interval: it was not played yet, or noise is much of it.
+
+    The finer the grid, the less noise its values leave in simulated play.
+    """
+    return played is None or played.upper - played.lower > NOISE * (own.upper - played.lower)
 
 
 def _played(task: Task, own: GridPlan, seconds: float) -> StageResult:
