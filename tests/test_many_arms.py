@@ -10,13 +10,21 @@ from typer.testing import CliRunner
 
 from restive.base.errors import ProblemError, TooLargeError
 from restive.cli import app
-from restive.learners import LEARNERS, Learner, make_learner
+from restive.learners import LEARNERS, Learner, check_learner, make_learner
+from restive.learners.index_planning import index_table
 from restive.learners.rivals.index import UCB1
 from restive.learners.storage import pack
-from restive.learners.tied.plan_size import FEW_ARMS, FEWEST_BYTES, fitted, require_plannable
+from restive.learners.tied.plan_size import (
+    FEW_ARMS,
+    FEWEST_BYTES,
+    MANY_ARMS,
+    fitted,
+    require_plannable,
+)
 from restive.learners.tied.sampling import TiedSampling, TiedSettings
 from restive.mdp.representation import Representation
 from restive.model import files
+from restive.policies.spaced import SpacedTable, SpacedTables
 from restive.problems import example1, gilbert_elliott, random_problem
 from restive.simulation import BanditWorld
 
@@ -139,3 +147,57 @@ def test_a_state_that_cannot_be_saved_is_named_when_saving(label, tmp_path):
 def test_states_that_are_not_hashable_are_refused(label):
     with pytest.raises(ProblemError, match=r"state: not hashable .*tuple"):
         TiedSampling(2).tell(0, label, 0.5)
+
+
+def test_of_many_arms_those_nothing_is_new_of_keep_what_was_drawn_for_a_while():
+    """Arms that were pulled are drawn anew, others now and then; tables follow the draws."""
+    bandit = gilbert_elliott(MANY_ARMS + 10)
+    learner = TiedSampling(bandit.n_arms, 0)
+    record = BanditWorld(bandit, 1).record(3 * bandit.n_arms)
+    drawn, begin = [], learner._begin
+
+    def watched():
+        before, pulls = learner.rule.belief, learner.counts.paid[:, :, 0].sum(axis=1)
+        begin()
+        after = learner.rule.belief
+        changed = [a is not b for a, b in zip(before.chains, after.chains, strict=True)]
+        if before.pulls is not None:
+            assert after.fresh.tolist() == np.flatnonzero(changed).tolist()
+            assert all(np.array(changed)[pulls != before.pulls])
+            drawn.append(changed)
+        oldest = learner.rule.oldest(learner.evidence)
+        for arm in after.fresh[:3]:
+            own = index_table(after.chains[arm], after.means[arm], 0.02, oldest)
+            tables = learner.planner.index.tables
+            assert tables.indices[arm, : len(own.indices), : len(own.ages)].tolist() == (
+                own.indices.tolist()
+            )
+            assert tables.stored[arm] == len(own.ages)
+
+    learner._begin = watched
+    learner.play_path(record.states, record.rewards)
+    shares = np.mean(drawn, axis=0)
+    assert 0.02 < np.median(shares) < 0.3  # of the episodes
+    assert shares.min() > 0
+
+
+def test_many_arms_keep_the_contract_also_in_groups():
+    count = MANY_ARMS + 4
+    check_learner(lambda: TiedSampling(count, 0), (2,) * count, steps=3 * count)
+    pairs = [j - j % 2 for j in range(count)]
+    check_learner(lambda: TiedSampling(count, 0, groups=pairs), (2,) * count, steps=2 * count)
+
+
+def test_new_tables_of_some_arms_are_those_of_all_made_at_once():
+    rng = np.random.default_rng(0)
+
+    def table(size, count):
+        return SpacedTable(rng.random((size, count)), np.arange(1, count + 1), count - 1)
+
+    old, new = [table(2, 3), table(2, 5), table(1, 1)], {1: table(2, 2), 2: table(3, 7)}
+    put, whole = SpacedTables.of(old).put(new), SpacedTables.of([old[0], new[1], new[2]])
+    assert np.array_equal(put.indices[..., :7], whole.indices)
+    assert np.array_equal(put.ages[:, :7], whole.ages)
+    assert (put.indices[..., 7:] == -np.inf).all()
+    assert [put.stored.tolist(), put.back.tolist()] == [whole.stored.tolist(), whole.back.tolist()]
+    assert SpacedTables.of(old).put({}).indices.shape == (3, 2, 5)

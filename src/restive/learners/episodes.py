@@ -125,7 +125,7 @@ class EpisodicLearner(Learner):
             arm = pulls[step] = self.ask()
             self.tell(int(arm), int(states[arm, step]), float(rewards[arm, step]))
             if self.labels.sizes != known or not self.sight.complete:
-                names = self.labels.table(states)
+                self.labels.enter(names, int(arm), int(states[arm, step]))
             step += 1
         return pulls
 

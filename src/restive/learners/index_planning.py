@@ -96,9 +96,12 @@ class IndexPlanner:
 
     def plan(self, evidence: Evidence, model: Any, tolerance: float) -> None:
         """Make the policy of the episode that begins now."""
-        oldest, arms = self._oldest(evidence), zip(model.chains, model.means, strict=True)
-        tables = [index_table(*arm, self._error, oldest, self._index) for arm in arms]
-        self.tables = SpacedTables.of(tables)
+        oldest, fresh = self._oldest(evidence), getattr(model, "fresh", None)
+        kept = None if fresh is None else self.tables  # of arms that are what they were
+        arms = range(len(model.chains)) if fresh is None or kept is None else fresh.tolist()
+        tables = {arm: index_table(model.chains[arm], model.means[arm], self._error, oldest,
+                                   self._index) for arm in arms}  # fmt: skip
+        self.tables = SpacedTables.of([*tables.values()]) if kept is None else kept.put(tables)
         self._policy = None
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +45,26 @@ class SpacedTables:
             size, count = table.indices.shape
             indices[arm, :size, :count], ages[arm, :count] = table.indices, table.ages
         return cls(indices, ages, stored, np.array([table.back for table in tables]))
+
+    def put(self, tables: Mapping[int, SpacedTable]) -> SpacedTables:
+        """New tables of some arms in the place of theirs: these, or larger ones if need be."""
+        most, width = self.indices.shape[1:]
+        states = max(most, *(len(table.indices) for table in tables.values()), 0)
+        stored = max(width, *(len(table.ages) for table in tables.values()), 0)
+        grown = self
+        if (states, stored) != (most, width):
+            stored = max(
+                stored, width + width // 4 if stored > width else 0
+            )  # at once for the next
+            room = ((0, 0), (0, states - most), (0, stored - width))
+            grown = SpacedTables(np.pad(self.indices, room, constant_values=-np.inf),
+                                 np.pad(self.ages, room[::2]), self.stored, self.back)  # fmt: skip
+        for arm, table in tables.items():
+            size, count = table.indices.shape
+            grown.indices[arm], grown.ages[arm] = -np.inf, 0
+            grown.indices[arm, :size, :count], grown.ages[arm, :count] = table.indices, table.ages
+            grown.stored[arm], grown.back[arm] = count, table.back
+        return grown
 
 
 class SpacedIndexPolicy(Policy):

@@ -178,22 +178,32 @@ class Labels:
         self.fixed = sizes
         self._themselves = np.tile(np.arange(max(sizes or [0])), (n_arms, 1))
         self.numbers: list[dict[Hashable, int]] = [{} for _ in range(n_arms)]
+        self._sizes: tuple[int, ...] | None = sizes  # None: to be counted
         self._width = 1  # of the tables so far: one that only grows changes seldom
 
     def share(self, leaders: Sequence[int]) -> None:
         """Let each arm number its states as its leader does."""
         self.numbers = [self.numbers[leader] for leader in leaders] or self.numbers
+        self._sizes = self.fixed
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Known states of each arm, at least 1 (the one to come)."""
-        return self.fixed or tuple(max(1, len(known)) for known in self.numbers)
+        if self._sizes is None:
+            self._sizes = tuple(max(1, len(known)) for known in self.numbers)
+        return self._sizes
 
     def number(self, arm: int, label: Hashable) -> int:
         """Number of a state of an arm; a new label gets the next one."""
         label = plain_label(label)
         if self.fixed is None:
-            return self.numbers[arm].setdefault(label, len(self.numbers[arm]))
+            known = self.numbers[arm]
+            if label not in known:
+                known[label] = len(known)
+                self._sizes = (
+                    self._sizes if len(known) == 1 else None
+                )  # the first was reckoned with
+            return known[label]
         if isinstance(label, int) and 0 <= label < self.fixed[arm]:
             return int(label)
         remedy = f"States of arm {arm} are numbered 0..{self.fixed[arm] - 1}; build the learner "
@@ -218,6 +228,12 @@ class Labels:
                     names[arm, label] = number
         return names
 
+    def enter(self, names: Ints, arm: int, state: int) -> None:
+        """Put a state that an arm has just shown into such a table."""
+        if self.fixed is None:
+            shared = [k for k, known in enumerate(self.numbers) if known is self.numbers[arm]]
+            names[shared, state] = self.numbers[arm][state]
+
     def snapshot(self) -> list[list[Any]]:
         return [[encode_label(label) for label in known] for known in self.numbers]
 
@@ -225,3 +241,4 @@ class Labels:
         self.numbers = [
             {decode_label(code): number for number, code in enumerate(known)} for known in codes
         ]
+        self._sizes = self.fixed

@@ -13,8 +13,9 @@ from restive.learners.declaration import declare
 from restive.learners.forms import Practice
 from restive.learners.paper.rules import Evidence
 from restive.learners.rivals.chain_draws import SizedLearner, planner_for
-from restive.learners.tied.belief import Belief, PosteriorDraw, TiedSettings
+from restive.learners.tied.belief import Belief, PosteriorDraw
 from restive.learners.tied.gaps import Gaps
+from restive.learners.tied.settings import TiedSettings
 
 REPLAN = 0.05  # a plan is followed for this part of all steps before it, at most
 FAR = 1 << 40  # steps; no run is that long

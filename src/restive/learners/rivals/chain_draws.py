@@ -17,11 +17,12 @@ from restive.learners.paper.rules import Evidence
 from restive.learners.records import arrays_of, record_from
 from restive.learners.replanning import ValuePlanner
 from restive.learners.storage import Snapshot
-from restive.learners.tied.belief import Belief, PosteriorDraw, TiedSettings
+from restive.learners.tied.belief import Belief, PosteriorDraw
 from restive.learners.tied.gap_learner import GapLearner
 from restive.learners.tied.gaps import Gaps
 from restive.learners.tied.plan_size import sweeps_allowed
 from restive.learners.tied.posterior import ChainPosterior
+from restive.learners.tied.settings import TiedSettings
 from restive.model.validation import check_pulls
 from restive.policies.greedy import GreedyPolicy
 

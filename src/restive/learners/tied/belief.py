@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 
 from restive.learners.paper.rules import Evidence, Rule, pack_rows
-from restive.learners.tied.changes import ChangeSettings
 from restive.learners.tied.gaps import Gaps
 from restive.learners.tied.plan_size import (
     CAPS,
+    MANY_ARMS,
     MOST_STATES,
     affordable,
     fits,
     fitted,
     shortest_episode,
 )
-from restive.learners.tied.posterior import ChainPosterior, RewardPosterior
+from restive.learners.tied.settings import TiedSettings
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
 
-__all__ = ["Belief", "HopeSettings", "PosteriorDraw", "TiedSettings"]
+__all__ = ["Belief", "PosteriorDraw"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,50 +33,22 @@ DOUBLINGS = (
     14  # ages must repeat over a loop, and over 2^14 of them: slow arms change little by little
 )
 
+TURN = 4.0  # of many arms so many are drawn anew, for each step, though nothing was seen of them
 PATIENCE = 0.98  # weight of a reward beside that of the step before, in what a state is worth
-
-
-@dataclass(frozen=True)
-class HopeSettings:
-    """How long the learner hopes that a state which it hardly knows is a good one."""
-
-    few: int = 10  # a state left less often than this has the row in which it is worth most
-    draws: int = 10  # of so many
-    rest: float = 0.2  # an arm thought to stand still is looked at after this part of all steps
-
-
-@dataclass(frozen=True)
-class TiedSettings:
-    """How the learner believes and plans.
-
-    The defaults were chosen by gap regret: first among a dozen settings on seven two-armed
-    problems, which the benchmark of learners contains too (with other seeds), then the number of
-    draws, the length of episodes and ``enough`` on twelve problems that it does not contain.
-    """
-
-    chains: ChainPosterior = field(default_factory=ChainPosterior)
-    rewards: RewardPosterior = field(default_factory=RewardPosterior)
-    draws: int = 3  # an arm's matrix is the mean of so many draws
-    enough: float = 20.0  # if it was pulled more often than this for each state
-    growth: float = 0.02  # an episode may be this part of all steps before it
-    aggregation: float = 0.02  # L1 distance at which ages are told apart no longer
-    fewest_states: int = 20_000  # information states that may always be planned on
-    states_per_step: float = 200.0  # and this many more for every step an episode may last
-    unseen: float = 1.0  # how long to reckon with states never seen, in log(t) per known state
-    look_again: float = 10.0  # an arm that never moved rests this many steps for each pull of it
-    accuracy: float = 0.1  # planning stops at accuracy / sqrt(t)
-    one_time_states: int = 40  # states of an arm, nearly all seen once, from which on it is refused
-    changes: ChangeSettings | None = None  # how arms are watched for changes, if they are
-    hope: HopeSettings | None = None  # how rare good states are hoped for, if they are
 
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """One chain for every arm, and the mean rewards of its states."""
+    """One chain for every arm, and the mean rewards of its states.
+
+    Of many arms some keep theirs from episode to episode.
+    """
 
     drawn: tuple[Floats, ...]  # (S, S) each: where the sampler stands
     chains: tuple[Floats, ...]  # (S, S) each: what plans are made with
     means: tuple[Floats, ...]  # (S,) each
+    pulls: Floats | None = None  # (K,) of every arm when the last ones were drawn, if they are many
+    fresh: Ints | None = None  # the arms that were drawn last; None: all
 
     @classmethod
     def blank(cls, n_arms: int) -> Belief:
@@ -93,21 +65,58 @@ class PosteriorDraw(Rule):
         self.belief = Belief.blank(n_arms)
 
     def parameters(self, evidence: Evidence, rng: np.random.Generator) -> Belief:
-        sizes = self._sizes(evidence)
+        pulls, sizes = evidence.counts.paid[:, :, 0].sum(axis=1), self._sizes(evidence)
+        due = self._drawn_anew(pulls, sizes, rng)
         drawn: list[tuple[Floats, Floats, Floats]] = []
         for arm, size in enumerate(sizes):
             leader = self.groups[arm] if self.groups else arm
-            alike = leader < arm
-            drawn.append(drawn[leader] if alike else self._draw(evidence, arm, size, rng))
-        self.belief = Belief(*(tuple(part) for part in zip(*drawn, strict=True)))
+            if leader < arm:
+                drawn.append(drawn[leader])
+            elif due[arm]:
+                drawn.append(self._draw(evidence, arm, size, rng))
+            else:
+                old = self.belief
+                drawn.append((old.drawn[arm], old.chains[arm], old.means[arm]))
+        samplers, chains, means = (tuple(part) for part in zip(*drawn, strict=True))
+        self.belief = Belief(samplers, chains, means)
+        if len(sizes) > MANY_ARMS:
+            self.belief = replace(self.belief, pulls=pulls, fresh=np.flatnonzero(due))
         return self.belief
+
+    def _drawn_anew(
+        self, pulls: Floats, sizes: Sequence[int], rng: np.random.Generator
+    ) -> NDArray[np.bool_]:
+        """Which arms to draw: all, or of many those of which something is new, and a few others.
+
+        What is known of the others is what it was, and so is the law of what is drawn for them. By
+        chance they are drawn now and then, so that none is left aside for a bad draw.
+        """
+        before, count = self.belief.pulls, len(sizes)
+        if before is None:
+            return np.ones(count, dtype=np.bool_)
+        grown = np.array([len(chain) for chain in self.belief.chains]) != sizes
+        steps = pulls.sum() - before.sum()
+        due = (rng.random(count) < TURN * steps / count) | grown | (pulls != before)
+        if not self.groups:
+            return np.asarray(due)
+        return np.bincount(self.groups, due, count)[list(self.groups)] > 0
+
+    def _pulls(self, evidence: Evidence) -> Floats:
+        """(K,) how often each arm was pulled, together with those declared to be like it."""
+        pulls = evidence.counts.paid[:, :, 0].sum(axis=1)
+        if not self.groups:
+            return np.asarray(pulls)
+        return np.asarray(np.bincount(self.groups, pulls)[list(self.groups)], dtype=np.float64)
 
     def forget(self, arms: Sequence[int]) -> None:
         """Let the sampler begin anew for these arms."""
-        drawn = list(self.belief.drawn)
+        drawn, pulls = list(self.belief.drawn), self.belief.pulls
         for arm in arms:
             drawn[arm] = np.full(drawn[arm].shape, 1.0 / len(drawn[arm]))
-        self.belief = replace(self.belief, drawn=tuple(drawn))
+        if pulls is not None:
+            pulls = pulls.copy()
+            pulls[list(arms)] = -1
+        self.belief = replace(self.belief, drawn=tuple(drawn), pulls=pulls)
 
     def longest(self, evidence: Evidence, previous: int) -> int:
         shortest = shortest_episode(len(_known(evidence).sizes))
@@ -123,11 +132,10 @@ class PosteriorDraw(Rule):
     def _sizes(self, evidence: Evidence) -> list[int]:
         """States of each arm to reckon with: one more than known while it is little known."""
         known, sizes = _known(evidence).sizes, []
-        for arm, count in enumerate(known):
+        for count, pulls in zip(known, self._pulls(evidence).tolist(), strict=True):
             patience = self.settings.unseen * (count + 1) * (1 + log(evidence.t))
             if count == 1:  # it has not moved once: perhaps it just moves rarely
                 patience *= 3
-            pulls = evidence.counts.paid[self._alike(arm), :, 0].sum()
             sizes.append(count + int(pulls < patience))
         return sizes
 

@@ -40,7 +40,9 @@ class Gaps:
 
     def with_room(self, size: int) -> Gaps:
         """The same with room for so many states."""
-        more = max(0, size - self.gaps.shape[1])
+        more = size - self.gaps.shape[1]
+        if more <= 0:
+            return self
         gaps = np.pad(self.gaps, ((0, 0), (0, more), (0, 0), (0, more)))
         return Gaps(self.visits, gaps, np.pad(self.paid, ((0, 0), (0, more), (0, 0))))
 

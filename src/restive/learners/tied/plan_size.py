@@ -14,8 +14,8 @@ from restive.base.errors import TooLargeError
 from restive.mdp.representation import Representation
 
 __all__ = [
-    "CAPS", "MOST_STATES", "affordable", "fits", "fitted", "require_plannable", "shortest_episode",
-    "sweeps_allowed",
+    "CAPS", "MANY_ARMS", "MOST_STATES", "affordable", "fits", "fitted", "require_plannable",
+    "shortest_episode", "sweeps_allowed",
 ]  # fmt: skip
 
 CAPS = np.array([1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 181, 256])
@@ -25,6 +25,7 @@ BYTES_PER_STEP = 3_000  # and this many more for every step an episode may last
 SWEPT_BYTES = 60_000_000  # bytes times sweeps of a plan with many arms
 FEWEST_SWEEPS, MOST_SWEEPS = 30, 2_000
 ARMS_A_STEP_EARNS = 8  # an episode lasts a step for each of these, at least
+MANY_ARMS = 60  # from more on, not every arm is drawn and planned for anew in every episode
 MOST_BYTES = 32_000_000  # of the smallest exact plan there is, of arms that have no index plan
 MOST_ARMS = 11  # of an exact plan: with 12 even the smallest is larger than that
 MOST_STATES = 30  # of an arm that is planned for by its index

@@ -19,11 +19,12 @@ from restive.learners.paper.rules import Evidence
 from restive.learners.records import arrays_of, record_from
 from restive.learners.replanning import ValuePlanner
 from restive.learners.storage import Snapshot, plain_label
-from restive.learners.tied.belief import Belief, HopeSettings, PosteriorDraw, TiedSettings
+from restive.learners.tied.belief import Belief, PosteriorDraw
 from restive.learners.tied.changes import ChangeSettings, ChangeWatch
 from restive.learners.tied.gap_learner import GapLearner
 from restive.learners.tied.plan_size import FEW_ARMS, require_plannable, sweeps_allowed
 from restive.learners.tied.posterior import ChainPosterior, RewardPosterior
+from restive.learners.tied.settings import HopeSettings, TiedSettings
 from restive.model.validation import check_pulls
 from restive.policies.greedy import GreedyPolicy
 
@@ -72,7 +73,8 @@ class TiedSampling(GapLearner):
     apart up to ``aggregation``, at most 256. Otherwise, and with several pulls a step, every arm
     gets its Whittle index, at ages as old as may occur. The budget is one of size: the same seed
     gives the same play. Only arms of more than 30 states, for which indices would take too long,
-    are planned for exactly with fewer ages.
+    are planned for exactly with fewer ages. Of more than 60 arms, those that were not pulled keep
+    what was drawn for them for some episodes.
 
     groups: for each arm the first one that is declared to be like it; what is seen of arms that are
     alike is pooled, and they share one draw.
@@ -247,15 +249,19 @@ class TiedSampling(GapLearner):
         """
         due = (self.until - self.began + 1, -1)
         crowd = max(1.0, self.n_arms / FEW_ARMS)  # there is one pull for all of them
-        for arm, (size, chain) in enumerate(zip(self.labels.sizes, self.chains, strict=True)):
-            still = len(chain) == 1  # pulled often as the episode began
-            if size > 1 or (still and self.options.hope is None):
-                continue
-            wait = self.options.look_again * self.counts.paid[arm, 0, 0]
-            if still and self.options.hope is not None:
-                wait = max(wait, self.options.hope.rest * self.began)
-            due = min(due, (int(crowd * wait) - self.sight.age(arm), arm))
-        return due
+        hope, chains = self.options.hope, self.chains
+        arms = [arm for arm, size in enumerate(self.labels.sizes)
+                if size == 1 and (len(chains[arm]) > 1 or hope is not None)]  # fmt: skip
+        if not arms:
+            return due
+        waits = self.options.look_again * self.counts.paid[arms, 0, 0]
+        if hope is not None:  # of those that were pulled often as the episode began
+            still = np.array([len(chains[arm]) == 1 for arm in arms])
+            waits = np.where(still, np.maximum(waits, hope.rest * self.began), waits)
+        ages = [self.sight.age(arm) for arm in arms]
+        rests = (crowd * waits).astype(np.int64) - ages
+        first = int(rests.argmin())
+        return min(due, (int(rests[first]), arms[first]))
 
     def snapshot(self) -> Snapshot:
         state, arrays = super().snapshot()
