@@ -13,17 +13,6 @@ from typing import Any, NamedTuple, cast
 from restive.base.errors import Fault, ProblemError, RestiveError
 from restive.base.pools import Pool, Work, dask_pool, local_pool, ray_pool
 
-__all__ = [
-    "BACKENDS",
-    "PATIENCE",
-    "Pool",
-    "Workplace",
-    "check_backend",
-    "in_order",
-    "opened",
-    "workers_lost",
-]
-
 BACKENDS = ("local", "dask", "ray")
 PACKAGES = {"dask": ("dask", "distributed"), "ray": ("ray",)}
 

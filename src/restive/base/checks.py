@@ -6,8 +6,6 @@ import math
 
 from restive.base.errors import Fault, ProblemError
 
-__all__ = ["require", "require_delta", "require_horizon"]
-
 
 def require(holds: bool, name: str, value: object, remedy: str) -> None:
     """Raise ProblemError with the argument's name, its value and the remedy unless ``holds``."""

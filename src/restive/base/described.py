@@ -7,8 +7,6 @@ from dataclasses import fields
 from html import escape
 from typing import Any
 
-__all__ = ["Brief", "Described", "brief"]
-
 FEW = 4  # entries of a collection that are all shown
 SMALL = 8  # numbers of an array
 LONGEST = 400  # letters of one value

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["canonical_json", "read_json"]
-
 
 def canonical_json(value: Any) -> bytes:
     """JSON that is the same for equal values, and readable.

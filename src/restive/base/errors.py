@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-__all__ = ["Fault", "ProblemError", "RestiveError", "TooLargeError"]
-
 
 @dataclass(frozen=True)
 class Fault:

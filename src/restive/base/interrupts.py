@@ -18,8 +18,6 @@ from time import monotonic, process_time, sleep
 from types import FrameType
 from typing import Any, NoReturn
 
-__all__ = ["INTERRUPTED", "answered", "end_soon", "quiet_end"]
-
 INTERRUPTED = 130  # exit code: what shells make of a process that SIGINT ended
 HURRY = 1e-4  # seconds that the main thread waits for its turn, if another one is compiling
 STEP = 0.02  # seconds between two looks

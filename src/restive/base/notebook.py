@@ -9,8 +9,6 @@ from html import escape
 from time import perf_counter
 from typing import Any
 
-__all__ = ["notebook_line"]
-
 PATIENCE = 0.5  # seconds of work before which nothing is shown
 PAUSE = 0.2  # seconds between two changes of the line
 

@@ -12,8 +12,6 @@ from typing import Any, Literal, ParamSpec, TypeVar
 from restive.base.errors import Fault, ProblemError
 from restive.base.words import guess
 
-__all__ = ["Kind", "Parameter", "checked", "parse_parameters", "spread"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from base64 import b64encode
 from hashlib import sha256
 
-__all__ = ["content_policy"]
-
 
 def content_policy(*scripts: str) -> str:
     """The page's content security policy: these inline scripts by hash, no network, no forms.

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["Pictured"]
-
 
 class Pictured:
     """A result with a picture.

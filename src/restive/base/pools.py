@@ -15,8 +15,6 @@ from typing import Any
 
 from restive.base.errors import Fault, ProblemError
 
-__all__ = ["Batches", "Pool", "Work", "dask_pool", "local_pool", "ray_pool"]
-
 ANSWER = 10  # seconds that a cluster has to answer
 
 Batches = Iterator[list[Any]]

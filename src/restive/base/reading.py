@@ -9,8 +9,6 @@ from typing import BinaryIO
 
 from restive.base.words import size_text
 
-__all__ = ["DOCUMENT", "read_file", "read_stream"]
-
 DOCUMENT = 32_000_000  # bytes of a text that is read whole
 
 

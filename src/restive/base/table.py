@@ -15,8 +15,6 @@ from restive.base.writing import new_file, write_bytes
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["Table"]
-
 MOST_SHOWN = 12  # rows in a notebook or on a terminal
 
 

@@ -9,17 +9,6 @@ from difflib import get_close_matches
 from math import floor, log10
 from typing import Any
 
-__all__ = [
-    "count_text",
-    "duration_text",
-    "formula_free",
-    "guess",
-    "outward",
-    "shown",
-    "size_text",
-    "visible",
-]
-
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how spreadsheets know one
 SECONDS_PER_YEAR = 31_556_952
 

@@ -8,8 +8,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 
-__all__ = ["DRAFTS", "new_file", "write_bytes", "write_text"]
-
 DRAFTS = ".*.draft"  # pattern of the names of files that are being written
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from restive.planning import Plan
     from restive.report.policy.bounded_words import BoundedWords
 
-__all__ = ["closing", "of_bounded", "shared", "show_bounded", "told_bounded", "write_any_policy"]
-
 SHOWN_ARMS = 8
 MAX_ROWS = 1_000_000
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from restive.report.policy.visits import Visits
     from restive.theory import BanditBounds
 
-__all__ = ["TIME", "myopic_value", "of_bounds", "of_plan", "of_problem", "value_of", "words_of"]
-
 TIME = 60.0  # seconds that a plan may take unless another time is asked for
 QUICK_STATES = 2000  # up to here the true diameter is a matter of seconds
 

@@ -10,9 +10,10 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from restive.base.backends import PATIENCE, Pool, check_backend, opened, workers_lost
+from restive.base.backends import PATIENCE, check_backend, opened, workers_lost
 from restive.base.errors import ProblemError, RestiveError
 from restive.base.notebook import notebook_line
+from restive.base.pools import Pool
 from restive.experiments.cells import PLAN, Cell, CellOutcome, Job, run_batch
 from restive.experiments.directory import OTHER
 from restive.experiments.progress import Pace, Teller, Watcher, batches

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from restive.base.arrays import Floats
-from restive.base.backends import Pool, Workplace, in_order
+from restive.base.backends import Workplace, in_order
 from restive.base.described import Brief
+from restive.base.pools import Pool
 from restive.many.single_arm import PricedArm, price_arm
 from restive.model.bandit import Arm, Bandit
 

@@ -11,15 +11,12 @@ from time import perf_counter
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.base.machine import helpers
 from restive.many.pair_budgets import Budgets, Payoffs, constant_budgets, payoffs
 from restive.many.pair_tables import Family, Side
 
-__all__ = ["Certified", "at_price", "certify", "over_kinds"]
-
-Floats = NDArray[np.float64]
 Kind = tuple[int, int]
 T = TypeVar("T")
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.arrays import Bools, Floats
 from restive.base.backends import Workplace, in_order
 from restive.many.index_tables import pack_tables
 from restive.many.policies import KindIndexPolicy, PopulationPolicy, StayPolicy
@@ -20,9 +21,6 @@ from restive.many.scheduler_state import new_arms, new_scratch, young_most
 if TYPE_CHECKING:
     from restive._kernels.schedule import Tables
 
-__all__ = ["Keys", "Runs"]
-
-Floats = NDArray[np.float64]
 Keys = NDArray[np.uint64]
 Steps = Callable[[int], None]  # play this many steps more
 
@@ -106,7 +104,7 @@ def _index_run(
 
 
 def _stay_run(
-    population: Population, good: NDArray[np.bool_], pulls: int, key: np.uint64, warmup: int,
+    population: Population, good: Bools, pulls: int, key: np.uint64, warmup: int,
     sums: Floats,
 ) -> Steps:  # fmt: skip
     from restive._kernels import unseen_chains

@@ -7,14 +7,12 @@ from contextlib import contextmanager
 from math import fsum
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from restive.base.arrays import Floats
 from restive.base.backends import Workplace, in_order
 from restive.many.lagrangian import LagrangianBound, Priced, at_price, counted, minimise
 
-__all__ = ["two_state_bound", "two_state_gains"]
-
-Floats = NDArray[np.float64]
 Job = tuple[float, tuple[Floats, ...], bool]  # a price, arms, and whether each is asked for
 Mapping = Callable[[list[Job]], Iterator[tuple[Floats, Floats]]]
 

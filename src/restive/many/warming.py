@@ -14,8 +14,6 @@ from restive.many.plan_candidates import index_findings
 from restive.many.plan_task import StageResult, Task
 from restive.model.bandit import Arm, Bandit
 
-__all__ = ["compile_stages"]
-
 
 @lru_cache(maxsize=1)
 def compile_stages() -> None:
