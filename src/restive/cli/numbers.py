@@ -9,7 +9,7 @@ from restive.base.errors import Fault, ProblemError
 LONGEST = Decimal("1e300")  # beyond, formulas leave the range of floats
 
 
-def read_horizon(text: str, option: str = "--horizon") -> int:
+def read_horizon(text: str) -> int:
     """A number of steps, written 1000000, 1_000_000 or 1e6.
 
     >>> read_horizon("1e6"), read_horizon("1_000")
@@ -19,7 +19,7 @@ def read_horizon(text: str, option: str = "--horizon") -> int:
     # the size is looked at first: 1e999999999 would fill the memory as an integer
     if steps is None or not 1 <= steps <= LONGEST or steps != int(steps):
         remedy = "Give a whole number of steps from 1 to 1e300, such as 1e6."
-        raise ProblemError([Fault(option, "not a number of steps", text[:80], remedy)])
+        raise ProblemError([Fault("--horizon", "not a number of steps", text[:80], remedy)])
     return int(steps)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
-from restive.data.change import GapMoves, find_moves
+from restive.data.change import find_moves
 
 if TYPE_CHECKING:
     from restive.data.traces import ArmTrace
@@ -57,9 +57,9 @@ def state_scores(trace: ArmTrace) -> Floats:
     return np.asarray(np.arange(size) == common, dtype=np.float64)
 
 
-def find_surprises(trace: ArmTrace, moves: GapMoves | None = None) -> Surprises:
+def find_surprises(trace: ArmTrace) -> Surprises:
     """Surprises of all moves of an arm."""
-    moves = find_moves(trace) if moves is None else moves
+    moves = find_moves(trace)
     scores = state_scores(trace)[moves.after]
     often = moves.strata >= 0
     scores, strata = scores[often], moves.strata[often]

@@ -61,9 +61,7 @@ def _rounded(values: ArrayLike) -> tuple[float, ...]:
     return tuple(float(f"{value:.6g}") for value in np.asarray(values, dtype=np.float64))
 
 
-def curves_chart(
-    curves: Mapping[str, Sequence[Curve]], guides: Mapping[str, Any], title: str = "gap regret"
-) -> Chart:
+def curves_chart(curves: Mapping[str, Sequence[Curve]], guides: Mapping[str, Any]) -> Chart:
     """Means of curves over time with the range of their runs, and guides, functions of time."""
     many = [curve for runs in curves.values() for curve in runs]
     last = min(float(times[-1]) for times, _ in many)
@@ -80,7 +78,7 @@ def curves_chart(
         series.append(Series(name, "line", x, _rounded(band.mean(axis=0))))
     for name, guide in guides.items():
         series.append(Series(name, "guide", _rounded(grid), _rounded(guide(grid))))
-    return Chart("step", title, tuple(series), True, True)
+    return Chart("step", "gap regret", tuple(series), True, True)
 
 
 def points_chart(

@@ -126,13 +126,13 @@ def _on_one(results: Results, summary: Summary, horizon: int, order: dict[str, f
     return [f"{place.least} lost least: {lost} on average.", *map(_behind, behind)]
 
 
-def _several(names: Sequence[str], most: int = 4) -> str:
+def _several(names: Sequence[str]) -> str:
     """Names in a sentence.
 
     >>> _several(["a", "b", "c"]), _several("abcdef")
     ('a, b and c', 'a, b, c and 3 more')
     """
-    shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - 3} more"]
+    shown = list(names) if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 

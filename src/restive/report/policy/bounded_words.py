@@ -71,9 +71,9 @@ class BoundedWords:
         return f"Share of the pulls ({how}): {', '.join(shown)}."
 
 
-def bounded_words(plan: BoundedPlan, seconds: float = SECONDS) -> BoundedWords:
+def bounded_words(plan: BoundedPlan) -> BoundedWords:
     """What the policy does, as far as some seconds allow to find out."""
-    exact = _block_plan(plan, seconds / 2)
+    exact = _block_plan(plan, SECONDS / 2)
     if exact is not None:
         visits = visits_of(exact)
         if visits.computed:
@@ -81,7 +81,7 @@ def bounded_words(plan: BoundedPlan, seconds: float = SECONDS) -> BoundedWords:
             shares[list(plan.block)] = visits.pulled(len(plan.block))
             words = _exact_rule(plan, short_rule(exact, visits.arms_pulled))
             return BoundedWords(words, None, _together(plan.bandit, shares), True)
-    words, value = _simulated_rule(plan, perf_counter() + seconds)
+    words, value = _simulated_rule(plan, perf_counter() + SECONDS)
     shares = play_stretch(plan).shares(plan.bandit.n_arms)
     return BoundedWords(words, value, _together(plan.bandit, shares), False)
 
