@@ -67,12 +67,12 @@ def _restive(case: Case, accelerate: bool, count: int | None = None) -> Timing:
     parameters = Parameters(np.concatenate([r.ravel() for r in rewards]), probabilities)
     ready = perf_counter()
     with threads(count):
-        found = solve(structure, parameters, tolerance=SPAN, accelerate=accelerate)
+        solution = solve(structure, parameters, tolerance=SPAN, accelerate=accelerate)
     done = perf_counter()
-    if not found.converged:
-        raise UnableError(f"did not converge in {found.sweeps:,} sweeps")
-    low, high = found.gain_lower, found.gain_upper
-    return Timing(ready - start, done - ready, low, high, found.sweeps, _version("restive"))
+    if not solution.converged:
+        raise UnableError(f"did not converge in {solution.sweeps:,} sweeps")
+    low, high = solution.gain_lower, solution.gain_upper
+    return Timing(ready - start, done - ready, low, high, solution.sweeps, _version("restive"))
 
 
 def scipy_csr(case: Case) -> Timing:

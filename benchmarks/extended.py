@@ -21,11 +21,11 @@ BATCH = 10
 def run(quick: bool) -> dict[str, Any]:
     rows, goals = [], []
     for size, count, goal in CASES:
-        found = _measure(size, count, 30 if quick else 100, 5 if quick else 25)
-        worst = max(row["ratio"] for row in found)
+        measured = _measure(size, count, 30 if quick else 100, 5 if quick else 25)
+        worst = max(row["ratio"] for row in measured)
         what = f"{size} states an arm, K={count}: extended / plain sweep, worst of the radii"
         goals.append(Goal(what, worst, goal).record())
-        rows += found
+        rows += measured
     return {"rows": rows, "goals": goals}
 
 

@@ -44,12 +44,12 @@ def _measure(name: str, count: int, cap: int, calls: int) -> dict[str, Any]:
         samples.draw(EPISODE)
         parameters, tolerance = model(), samples.steps**-0.5
         start = perf_counter()
-        found = solve(structure, parameters, tolerance=tolerance, start=values)
+        solution = solve(structure, parameters, tolerance=tolerance, start=values)
         seconds.append(perf_counter() - start)
-        sweeps.append(found.sweeps)
-        values = found.values - found.values[0]
-        if not found.converged:
-            raise RuntimeError(f"{name}: did not converge in {found.sweeps:,} sweeps")
+        sweeps.append(solution.sweeps)
+        values = solution.values - solution.values[0]
+        if not solution.converged:
+            raise RuntimeError(f"{name}: did not converge in {solution.sweeps:,} sweeps")
     return {
         "case": f"K={count}, M={cap}",
         "model": name,

@@ -54,8 +54,8 @@ def _files(where: Path) -> Files:
     }
 
 
-def _cells(found: Files) -> Files:
-    return {name: data for name, data in found.items() if name.startswith(("cells/", "plans/"))}
+def _cells(files: Files) -> Files:
+    return {name: data for name, data in files.items() if name.startswith(("cells/", "plans/"))}
 
 
 class _Target:
@@ -76,9 +76,9 @@ class _Target:
         ended = False
         while not ended:
             ended = self._attempt(where, self.kills < kills)
-            found = _files(where)
-            self.lost += sum(found.get(name) != data for name, data in before.items())
-            before = _cells(found)
+            files = _files(where)
+            self.lost += sum(files.get(name) != data for name, data in before.items())
+            before = _cells(files)
             self.wrong += sum(self.wanted.get(name) != data for name, data in before.items())
             self.busy += bool(before) and not ended and len(before) < len(_cells(self.wanted))
         self.unequal += _files(where) != self.wanted
@@ -174,10 +174,10 @@ def _same_bytes(room: Path, experiment: Path, backend: str, wanted: Files) -> Fi
     where = room / backend.replace(" ", "-")
     began = perf_counter()
     code = _start(experiment, where, *BACKENDS[backend]).wait()
-    found = {} if code else _files(where)
-    wanted.update(found if not wanted else {})
-    words = f"{len(found)} files in {perf_counter() - began:.1f} s"
-    return Finding(backend, claim, words, "equal", judge(bool(found) and found == wanted))
+    files = {} if code else _files(where)
+    wanted.update(files if not wanted else {})
+    words = f"{len(files)} files in {perf_counter() - began:.1f} s"
+    return Finding(backend, claim, words, "equal", judge(bool(files) and files == wanted))
 
 
 def _write(room: Path, runs: int, horizon: int) -> Path:

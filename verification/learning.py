@@ -35,21 +35,21 @@ def run_mdp(seed: int) -> Audited:
 def _coverage(
     name: str, run: Callable[[int], Audited], settings: Settings, doubling: bool = True
 ) -> Iterator[Finding]:
-    found = spread(run, range(settings.size(1000, 40)))
-    yield held(name, found)
-    yield optimistic(name, found)
+    runs = spread(run, range(settings.size(1000, 40)))
+    yield held(name, runs)
+    yield optimistic(name, runs)
     if doubling:
-        yield few_episodes(name, found)
+        yield few_episodes(name, runs)
 
 
-def held(name: str, found: Sequence[Audited]) -> Finding:
+def held(name: str, runs: Sequence[Audited]) -> Finding:
     """The truth leaves the sets in no more runs than delta explains."""
-    failures = sum(not one.held for one in found)
-    closest = np.array([one.closest for one in found if one.held])
-    allowed = most_failures(len(found))
+    failures = sum(not audit.held for audit in runs)
+    closest = np.array([audit.closest for audit in runs if audit.held])
+    allowed = most_failures(len(runs))
     return Finding(
         f"coverage: {name}",
-        f"the truth leaves the sets (delta {DELTA}, {STEPS} steps) in few of {len(found)} runs",
+        f"the truth leaves the sets (delta {DELTA}, {STEPS} steps) in few of {len(runs)} runs",
         f"{failures} runs; in the others the truth came as far as {np.median(closest):.2f} of a "
         f"radius (median), {closest.max(initial=0):.2f} (largest)",
         f"0, {allowed}",
@@ -57,9 +57,9 @@ def held(name: str, found: Sequence[Audited]) -> Finding:
     )
 
 
-def optimistic(name: str, found: Sequence[Audited]) -> Finding:
+def optimistic(name: str, runs: Sequence[Audited]) -> Finding:
     """While the sets hold the truth, the optimistic gain is at least rho*."""
-    margin = min(one.margin for one in found)
+    margin = min(audit.margin for audit in runs)
     return Finding(
         f"optimism: {name}",
         "the optimistic gain is at least rho* while the sets hold the truth",
@@ -69,9 +69,9 @@ def optimistic(name: str, found: Sequence[Audited]) -> Finding:
     )
 
 
-def few_episodes(name: str, found: Sequence[Audited]) -> Finding:
+def few_episodes(name: str, runs: Sequence[Audited]) -> Finding:
     """Episodes stay below C log2(8T/C)."""
-    share = max(one.episodes / one.allowed for one in found)
+    share = max(audit.episodes / audit.allowed for audit in runs)
     return Finding(
         f"episodes: {name}",
         "episodes number at most C log2(8T/C) in every run",

@@ -42,12 +42,12 @@ class Watch(Learner):
 
     inner: Learner
     n_arms: int = 2
-    found: Ints = field(default_factory=lambda: np.zeros((2, 2), dtype=np.int64))
+    sightings: Ints = field(default_factory=lambda: np.zeros((2, 2), dtype=np.int64))
 
     def play_path(self, states: Ints, rewards: Floats) -> Ints:
         pulls = self.inner.play_path(states, rewards)
         seen = states[pulls, np.arange(len(pulls))]
-        self.found += np.bincount(2 * pulls + seen, minlength=4).reshape(2, 2)
+        self.sightings += np.bincount(2 * pulls + seen, minlength=4).reshape(2, 2)
         return pulls
 
     def ask(self) -> int:
@@ -94,11 +94,11 @@ class Diary:
         return np.asarray(1e9 * np.diff(self.seconds) / np.diff(self.at))
 
 
-def exact_sums(found: Ints, problem: Bandit) -> list[Fraction]:
+def exact_sums(sightings: Ints, problem: Bandit) -> list[Fraction]:
     """What each arm paid, without any rounding but that of its rewards."""
     means = [[Fraction(float(r)) for r in arm.rewards] for arm in problem.arms]
     return [sum((int(n) * r for n, r in zip(*row, strict=True)), Fraction(0))
-            for row in zip(found, means, strict=True)]  # fmt: skip
+            for row in zip(sightings, means, strict=True)]  # fmt: skip
 
 
 def error(value: float, exact: Fraction) -> float:
@@ -124,8 +124,8 @@ def _remembered(arrays: Arrays) -> tuple[list[float], tuple[int, ...]]:
 
 
 def _digits(name: str, watch: Watch, run: Run) -> Iterator[Finding]:
-    exact = exact_sums(watch.found, bandit())
-    counted = tuple(watch.found.sum(axis=1).tolist())
+    exact = exact_sums(watch.sightings, bandit())
+    counted = tuple(watch.sightings.sum(axis=1).tolist())
     yield Finding(
         name, "every step is counted, by the run and by an integer count beside it",
         f"pulls {run.pulls[0]:,} and {run.pulls[1]:,}", f"sum {run.horizon:,}, equal",

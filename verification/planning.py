@@ -31,16 +31,16 @@ TOLERANCE = 1e-6
 # --- simulation ------------------------------------------------------------------------------
 
 
-def simulated_interval(found: Plan, runs: int, steps: int, seed: int) -> tuple[float, float]:
+def simulated_interval(best: Plan, runs: int, steps: int, seed: int) -> tuple[float, float]:
     """Where the gain of the planned policy lies, by simulation, but for a chance of ALPHA.
 
     The runs are the batches. A run's mean reward differs in expectation from the gain by
     E[h(first) - h(last)]/steps, which is allowed for by the largest such difference.
     """
     rng = np.random.default_rng([seed, 31])
-    means, states, ages = simulate(found.bandit, found.actions, runs, steps, rng)
+    means, states, ages = simulate(best.bandit, best.actions, runs, steps, rng)
     width = student.ppf(1 - ALPHA / 2, runs - 1) * means.std(ddof=1) / np.sqrt(runs)
-    ends = found.bias(states, ages)
+    ends = best.bias(states, ages)
     edge = max(abs(ends[0].min() - ends[1].max()), abs(ends[0].max() - ends[1].min())) / steps
     return float(means.mean() - width - edge), float(means.mean() + width + edge)
 
@@ -50,15 +50,15 @@ def check_simulation(settings: Settings) -> Iterator[Finding]:
     runs, steps = settings.size(2000, 300), settings.size(5000, 1500)
     shown = []
     for seed, (name, parameters) in enumerate(PROBLEMS.items()):
-        found = plan(build(name, **parameters), TOLERANCE)
-        low, high = simulated_interval(found, runs, steps, seed)
-        shown.append((name, low - found.gain, high - found.gain))
+        best = plan(build(name, **parameters), TOLERANCE)
+        low, high = simulated_interval(best, runs, steps, seed)
+        shown.append((name, low - best.gain, high - best.gain))
         yield Finding(
             f"simulation: {name}",
             "mean reward of the planned policy lies at the certified gain",
             f"{(low + high) / 2:.5f} +- {(high - low) / 2:.5f}",
-            f"{found.gain_lower:.7f}, {found.gain_upper:.7f}",
-            judge(low <= found.gain_upper and high >= found.gain_lower),
+            f"{best.gain_lower:.7f}, {best.gain_upper:.7f}",
+            judge(low <= best.gain_upper and high >= best.gain_lower),
         )
     settings.draw("planning-simulation", lambda axes: _draw_simulation(axes, shown))
 
@@ -99,9 +99,9 @@ def check_intervals(settings: Settings) -> Iterator[Finding]:
     for seed in range(count):
         bandit = random_bandit(seed)
         low, high = best_gain(bandit)
-        found = plan(bandit, TOLERANCE)
-        narrow += found.gain_upper - found.gain_lower <= TOLERANCE
-        held += found.gain_lower <= high and found.gain_upper >= low
+        best = plan(bandit, TOLERANCE)
+        narrow += best.gain_upper - best.gain_lower <= TOLERANCE
+        held += best.gain_lower <= high and best.gain_upper >= low
         caps = np.random.default_rng([seed, 3]).integers(1, 13, bandit.n_arms)
         forced = plan(bandit, TOLERANCE, caps=[int(cap) for cap in caps])
         held_forced += forced.gain_lower <= high and forced.gain_upper >= low
@@ -154,27 +154,27 @@ def check_weather(settings: Settings) -> Iterator[Finding]:
         return
     records = {city: rain(DATA / f"{code}.csv") for code, city in CITIES.items()}
     bandit = Bandit([fit(days, city) for city, days in records.items()], name="dry days")
-    found = plan(bandit, 1e-5)
+    best = plan(bandit, 1e-5)
     single = bandit.arms[bandit.best_arm].gain
     yield Finding(
         name,
         claim,
-        f"{found.gain:.4f} dry days a day, {single:.4f} in {bandit.arm_name(bandit.best_arm)}",
-        f"{found.gain_lower:.6f}, {found.gain_upper:.6f}",
-        judge(found.converged and found.gain_lower >= single),
+        f"{best.gain:.4f} dry days a day, {single:.4f} in {bandit.arm_name(bandit.best_arm)}",
+        f"{best.gain_lower:.6f}, {best.gain_upper:.6f}",
+        judge(best.converged and best.gain_lower >= single),
     )
-    low, high = simulated_interval(found, settings.size(2000, 300), 1000, 77)
+    low, high = simulated_interval(best, settings.size(2000, 300), 1000, 77)
     yield Finding(
         "weather: simulation",
         "mean reward of the planned policy lies at the certified gain",
         f"{(low + high) / 2:.5f} +- {(high - low) / 2:.5f}",
-        f"{found.gain_lower:.6f}, {found.gain_upper:.6f}",
-        judge(low <= found.gain_upper and high >= found.gain_lower),
+        f"{best.gain_lower:.6f}, {best.gain_upper:.6f}",
+        judge(low <= best.gain_upper and high >= best.gain_lower),
     )
-    yield _replayed(found, list(records.values()))
+    yield _replayed(best, list(records.values()))
 
 
-def _replayed(found: Plan, records: Sequence[NDArray[np.int64]]) -> Finding:
+def _replayed(best: Plan, records: Sequence[NDArray[np.int64]]) -> Finding:
     """The plan along the very year it was fitted to: within the spread of simulated years."""
     count, days = len(records), len(records[0])
     states, ages = (
@@ -183,12 +183,12 @@ def _replayed(found: Plan, records: Sequence[NDArray[np.int64]]) -> Finding:
     )
     dry = 0
     for day in range(count, days):
-        city = found.action(states, ages)
+        city = best.action(states, ages)
         ages = ages + 1
         states[city], ages[city] = records[city][day], 1
         dry += int(records[city][day])
     rng = np.random.default_rng(123)
-    years, _, _ = simulate(found.bandit, found.actions, 2000, days - count, rng)
+    years, _, _ = simulate(best.bandit, best.actions, 2000, days - count, rng)
     reach = norm.ppf(1 - ALPHA / 2) * years.std()
     low, high = years.mean() - reach, years.mean() + reach
     share = dry / (days - count)

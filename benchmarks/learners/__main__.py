@@ -33,14 +33,14 @@ def main() -> int:
         options.store = options.store.with_name("quick")
         shutil.rmtree(options.store, ignore_errors=True)
     parts = [_run(options, part) for part in PARTS]
-    found = summary(parts)
-    print(printed(found))
+    results = summary(parts)
+    print(printed(results))
     if options.write:
         DOCS.mkdir(parents=True, exist_ok=True)
         tuning = json.loads(TUNING.read_text("utf-8"))
-        (DOCS / "learners.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-        (DOCS / "learners.md").write_text(page(found, tuning), "utf-8")
-        draw(found, DOCS / "learners.svg")
+        (DOCS / "learners.json").write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+        (DOCS / "learners.md").write_text(page(results, tuning), "utf-8")
+        draw(results, DOCS / "learners.svg")
     return 0
 
 

@@ -22,15 +22,15 @@ COLORS = {
 }
 
 
-def printed(found: dict[str, Any]) -> str:
-    return "\n\n".join([_losing(found), _ratios(found), _kinds(found), _many(found)])
+def printed(results: dict[str, Any]) -> str:
+    return "\n\n".join([_losing(results), _ratios(results), _kinds(results), _many(results)])
 
 
-def page(found: dict[str, Any], tuning: dict[str, Any]) -> str:
+def page(results: dict[str, Any], tuning: dict[str, Any]) -> str:
     """docs/benchmarks/learners.md."""
     kinds = len(KINDS)
-    count, steps = len(found["problems"]), found["steps"]
-    runs = {name: max((r["runs"] for r in found["rows"] if r["learner"] in group), default=0)
+    count, steps = len(results["problems"]), results["steps"]
+    runs = {name: max((r["runs"] for r in results["rows"] if r["learner"] in group), default=0)
             for name, group in (("most", OURS[:1]), ("slow", SLOW))}  # fmt: skip
     parts = [
         "# Learners compared",
@@ -49,22 +49,22 @@ def page(found: dict[str, Any], tuning: dict[str, Any]) -> str:
         "restive-suite-v1 (example-1 to example-3, random-1 and random-4, negative-correlation, "
         "best-arm-is-best), then episodes and draws on twelve others (docs/decisions/0007).",
         "## Where tied-sampling loses",
-        _losing(found),
+        _losing(results),
         "## Ratios",
         "Geometric means over problems of (gap regret of ours + 1) / (that of the rival + 1): "
         "below 1 ours lost less. Wins: problems on which ours lost less, of those that both can "
         "play with the most seeds. The best rival of a problem is chosen after the fact, among "
         "all, which flatters it the more the fewer seeds there are.",
-        _ratios(found),
+        _ratios(results),
         "![gap regret of every learner on every kind of problem](learners.svg)",
         "## Gap regret by kind",
         "Means over the problems of each kind that a learner can play; best in bold, yardsticks "
         "(which know the arms) apart. learners.json has every problem.",
-        _kinds(found),
+        _kinds(results),
         f"## {MANY.capitalize()}",
         "Too large for an exact plan. Rewards lost against Whittle's policy of the true arms on "
         "the same paths, simulated, not against the best policy.",
-        _many(found),
+        _many(results),
         "## Constants",
         _constants(tuning),
         "tied-ucrl has no constants to choose but delta, 0.05 here as for all. The constants of "
@@ -75,9 +75,9 @@ def page(found: dict[str, Any], tuning: dict[str, Any]) -> str:
         "`python -m benchmarks.learners.deep`; it is not in these tables.",
         "## Seconds a run",
         "Medians over problems, one run at a time on a machine with other work.",
-        _seconds(found),
+        _seconds(results),
         "## Not applicable",
-        _refused(found),
+        _refused(results),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -109,8 +109,8 @@ def _span(row: dict[str, Any], key: str) -> str:
     return f"{row[key]:.3g} ({row['low']:.3g} to {row['high']:.3g})"
 
 
-def _losing(found: dict[str, Any]) -> str:
-    cases = found["losing"]
+def _losing(results: dict[str, Any]) -> str:
+    cases = results["losing"]
     problems = list(dict.fromkeys(case["problem"] for case in cases))
     certain = [case for case in cases if (case["low"] or 0.0) > 0]
     surely = len({case["problem"] for case in certain})
@@ -130,16 +130,16 @@ def _losing(found: dict[str, Any]) -> str:
     return f"{words}\n\n{_lines(heads, 'llrrr', rows)}" if cases else "On none of the problems."
 
 
-def _ratios(found: dict[str, Any]) -> str:
+def _ratios(results: dict[str, Any]) -> str:
     best = [
         f"| {row['learner']} | the best rival of each problem, of those with as many seeds | "
         f"{_span(row, 'ratio')} | {row['wins']} of {row['problems']} | {_worst(row)} |"
-        for row in _known(found["best"])
+        for row in _known(results["best"])
     ]
     rows = [
         f"| {row['learner']} | {row['against']} | {_span(row, 'ratio')} | "
         f"{row['wins']} of {row['problems']} | {_worst(row)} |"
-        for row in sorted(_known(found["ratios"]), key=_rank)
+        for row in sorted(_known(results["ratios"]), key=_rank)
     ]
     return _lines("ours | against | ratio | wins | worst problem", "llrrl", best + rows)
 
@@ -161,12 +161,12 @@ def _order(names: set[str]) -> list[str]:
     return [name for name in (*OURS, *rest, *YARDSTICKS) if name in names]
 
 
-def _kinds(found: dict[str, Any]) -> str:
-    return _table(found["kinds"], "kind")
+def _kinds(results: dict[str, Any]) -> str:
+    return _table(results["kinds"], "kind")
 
 
-def _many(found: dict[str, Any]) -> str:
-    return _table(found["many"], "problem") if found["many"] else "none"
+def _many(results: dict[str, Any]) -> str:
+    return _table(results["many"], "problem") if results["many"] else "none"
 
 
 def _table(rows: list[dict[str, Any]], column: str) -> str:
@@ -213,20 +213,20 @@ def _options(options: dict[str, Any]) -> str:
     return ", ".join(f"{name} = {value:g}" for name, value in options.items())
 
 
-def _seconds(found: dict[str, Any]) -> str:
-    times = sorted(found["seconds"].items(), key=lambda item: -item[1])
+def _seconds(results: dict[str, Any]) -> str:
+    times = sorted(results["seconds"].items(), key=lambda item: -item[1])
     return ", ".join(f"{name} {seconds:.2g}" for name, seconds in times) + "."
 
 
-def _refused(found: dict[str, Any]) -> str:
+def _refused(results: dict[str, Any]) -> str:
     lines = [
         f"- {learner}: {len(problems)} problems ({', '.join(problems)})"
-        for learner, problems in sorted(found["refused"].items())
+        for learner, problems in sorted(results["refused"].items())
     ]
     return "\n".join(lines) or "none"
 
 
-def draw(found: dict[str, Any], path: Path) -> None:
+def draw(results: dict[str, Any], path: Path) -> None:
     """Every learner on every kind, regret on a logarithmic axis."""
     import matplotlib
 
@@ -234,7 +234,7 @@ def draw(found: dict[str, Any], path: Path) -> None:
     from matplotlib import pyplot as plt
 
     plt.rcParams.update({"svg.hashsalt": "restive", "font.size": 9})
-    rows = found["kinds"]
+    rows = results["kinds"]
     kinds = list(dict.fromkeys(row["kind"] for row in rows))[::-1]
     figure, axes = plt.subplots(figsize=(9, 0.42 * len(kinds) + 1.6), layout="constrained")
     for row in rows:
@@ -246,7 +246,7 @@ def draw(found: dict[str, Any], path: Path) -> None:
     axes.set_yticks(range(len(kinds)), kinds)
     known = any(row["low"] is not None for row in rows)
     said = f"mean{' and 95% interval' * known}; at the edge: {LEAST:g} or less"
-    axes.set_xlabel(f"gap regret after {found['steps']:,} steps ({said})")
+    axes.set_xlabel(f"gap regret after {results['steps']:,} steps ({said})")
     axes.grid(axis="x", color="#dddddd", lw=0.6)
     axes.set_axisbelow(True)
     for side in ("top", "right", "left"):
