@@ -10,13 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.learners.storage import Arrays
 from restive.learners.tied.gaps import Gaps
-
-__all__ = ["ChangeSettings", "ChangeWatch"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FOREVER = 1 << 62
 TILTS = np.array([-4.0, -2.0, -1.0, -0.5, -0.25, 0.25, 0.5, 1.0, 2.0, 4.0])

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.learners.declaration import declare
 from restive.learners.paper.inputs import MIXING_TIMES, unknown_options
 from restive.learners.paper.restless import ARMS, PAPER, TOLD, RestlessLearner
@@ -25,11 +25,6 @@ from restive.learners.tied.sets import (
 )
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
-
-__all__ = ["TiedOptimism", "TiedUCRL"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

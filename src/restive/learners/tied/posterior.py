@@ -5,14 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.model import chains
-
-__all__ = ["ChainPosterior", "RewardPosterior", "mirror", "mirror_volume"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -5,23 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = [
-    "TiedSets",
-    "azuma_radius",
-    "direct_sets",
-    "empirical_rows",
-    "join_loop",
-    "largest_means",
-    "meet",
-    "mixture_excess",
-    "pooled",
-    "reward_intervals",
-    "splits",
-]
-
-Floats = NDArray[np.float64]
+from restive.base.arrays import Floats
 
 MANY = 8  # states from which on the ways to split them are too many
 
