@@ -8,15 +8,17 @@ import pytest
 from restive._kernels import indices
 from restive.base.errors import ProblemError
 from restive.learners import Learner, check_learner, load_learner, make_learner
-from restive.learners.index_planning import index_table
+from restive.learners.index_planning import index_table, seldom_table, thinned
 from restive.learners.rivals.whittle_sampling import WhittleSampling
 from restive.learners.storage import pack
+from restive.learners.tied import gap_learner
 from restive.learners.tied.sampling import TiedSampling
 from restive.many.whittle import whittle_table
 from restive.model.bandit import Arm, Bandit
 from restive.policies.sight import Sight
 from restive.policies.spaced import SpacedIndexPolicy, SpacedTable, SpacedTables
 from restive.simulation import BanditWorld, play
+from restive.simulation.traced import TraceWorld, play_trace
 
 CHAINS = {
     "slow": [[0.99, 0.01], [0.02, 0.98]],
@@ -193,3 +195,54 @@ def test_more_pulls_than_arms_are_refused():
                  lambda: TiedSampling(3).ask_step(2)):  # fmt: skip
         with pytest.raises(ProblemError, match="pulls"):
             make()
+
+
+# --- where most pulls show nothing -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_a_thinned_chain_is_the_mixture_of_powers(name):
+    chain, share = np.array(CHAINS[name]), 0.2
+    mixture, power = np.zeros_like(chain), np.eye(len(chain))
+    for n in range(200):
+        power = power @ chain
+        mixture += share * (1 - share) ** n * power
+    assert np.allclose(thinned(chain, share), mixture, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["slow", "fast", "three states"])
+def test_an_arm_that_is_seldom_seen_has_the_indices_from_sight_to_sight(name):
+    """Age m of the thinned chain begins at step 1 + (m - 1)/q."""
+    means = np.linspace(0.1, 0.9, len(CHAINS[name]))
+    seldom = seldom_table(np.array(CHAINS[name]), means, 1e-4, 4000, 0.05)
+    dense = index_table(thinned(np.array(CHAINS[name]), 0.05), means, 1e-4, 201)
+    policy = SpacedIndexPolicy(SpacedTables.of([seldom, dense]))
+    for age in (1, 2, 3, 5, 9):
+        for state in range(len(means)):
+            ages = np.array([[1 + 20 * (age - 1), age]])
+            values = policy.priorities(np.full((1, 2), state), ages, np.zeros(1, int))[0]
+            assert values[0] == pytest.approx(values[1], abs=1e-12)
+
+
+@pytest.mark.parametrize(("every", "share"), [(10, 0.1), (3, 1 / 3), (1, 1.0)])
+def test_plans_reckon_with_missed_steps_where_most_are(every, share):
+    learner, world = TiedSampling(2, rng=0), BanditWorld(slow_bandit(2, 0.1), 1).walk()
+    for step in range(300):
+        learner.step(world.step([] if step % every else [learner.ask()]))
+    assert learner._share() == pytest.approx(share)
+    assert learner.planner.by_index is (share < 1)
+
+
+def test_an_arm_is_not_chosen_for_a_memory_that_fades_before_the_next_sight(monkeypatch):
+    """Staying with a moody arm while it is good would pay, if one saw that."""
+    moody, steady = Arm([[0.8, 0.2], [0.1, 0.9]], [0, 1]), Arm([[0.2, 0.8], [0.2, 0.8]], [0, 1])
+    states, rewards = next(BanditWorld(Bandit([*[moody] * 5, steady]), 3).blocks(8000))
+    hidden = np.random.default_rng(0).random(8000) > 0.05
+    states[:, hidden] = -1
+    share = []
+    for seldom in (0.0, 0.5):
+        monkeypatch.setattr(gap_learner, "SELDOM", seldom)
+        learner = TiedSampling(6, rng=1)
+        replayed = play_trace(learner, TraceWorld(states, rewards))
+        share.append((replayed.pulls[4000:][~hidden[4000:]] == 5).mean())
+    assert share[0] < 0.5 < 0.75 < share[1]

@@ -73,18 +73,46 @@ def _indices(chain: Floats, means: Floats, ages: Any, powers: Floats, back: int)
     return np.where(np.isnan(table), rewards, table)  # the sweep passed it over
 
 
+def thinned(chain: Floats, share: float) -> Floats:
+    """The chain from one sight to the next if each step shows something with probability q.
+
+    sum_n q (1 - q)^(n - 1) P^n = q P (I - (1 - q) P)^-1
+
+    >>> thinned(np.array([[0.5, 0.5], [0.5, 0.5]]), 0.1).round(9).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
+    rest = np.eye(len(chain)) - (1 - share) * chain
+    return np.asarray(np.linalg.solve(rest.T, share * chain.T).T)
+
+
+def seldom_table(
+    chain: Floats, means: Floats, error: float, oldest: int, share: float,
+    index: Index | None = None,
+) -> SpacedTable:  # fmt: skip
+    """As ``index_table`` where only a share q of the steps shows anything.
+
+    A decision then stands until something is seen, 1/q steps on average, so it is planned from
+    sight to sight: on the ``thinned`` chain, whose age m is 1 + (m - 1)/q steps.
+    """
+    most = 1 + int(np.ceil(share * oldest))
+    table = index_table(thinned(chain, share), means, error, most, index)
+    ages = 1 + np.round((table.ages - 1) / share).astype(np.int64)
+    return SpacedTable(table.indices, ages, len(ages) - 1)  # a thinned chain has no period
+
+
 class IndexPlanner:
     """Whittle's index of every arm of the model, which has ``chains`` and ``means``.
 
     What it takes grows with the number of arms and not with its powers, and hardly with how slow
     they are. No bound of the gain comes with it. error, oldest: evidence -> as in ``index_table``,
-    as is ``index``.
+    as is ``index``. share: of the steps that will show something, as in ``seldom_table``.
     """
 
     def __init__(
-        self, error: float, oldest: Callable[[Evidence], int], index: Index | None = None
-    ) -> None:
-        self._error, self._oldest, self._index = error, oldest, index
+        self, error: float, oldest: Callable[[Evidence], int], index: Index | None = None,
+        share: Callable[[], float] = lambda: 1.0,
+    ) -> None:  # fmt: skip
+        self._error, self._oldest, self._index, self._share = error, oldest, index, share
         self.gain = (0.0, 1.0)
         self.unconverged = 0
         self.forget()
@@ -99,10 +127,15 @@ class IndexPlanner:
         oldest, fresh = self._oldest(evidence), getattr(model, "fresh", None)
         kept = None if fresh is None else self.tables  # of arms that are what they were
         arms = range(len(model.chains)) if fresh is None or kept is None else fresh.tolist()
-        tables = {arm: index_table(model.chains[arm], model.means[arm], self._error, oldest,
-                                   self._index) for arm in arms}  # fmt: skip
+        tables = {arm: self._table(model.chains[arm], model.means[arm], oldest) for arm in arms}
         self.tables = SpacedTables.of([*tables.values()]) if kept is None else kept.put(tables)
         self._policy = None
+
+    def _table(self, chain: Floats, means: Floats, oldest: int) -> SpacedTable:
+        share = self._share()
+        if share < 1:
+            return seldom_table(chain, means, self._error, oldest, share, self._index)
+        return index_table(chain, means, self._error, oldest, self._index)
 
     @property
     def policy(self) -> SpacedIndexPolicy:

@@ -21,6 +21,8 @@ __all__ = ["GapLearner"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+SELDOM = 0.5  # share of the steps that show something below which plans reckon with that
+
 
 class GapLearner(EpisodicLearner):
     """Base: counts N(s, n, s') of every arm; its policies have ``walk`` and ``preferences``.
@@ -58,6 +60,11 @@ class GapLearner(EpisodicLearner):
             known = counts.total > 0 and size > 1
             fits.append(estimate_chain(counts, level=level) if known else None)
         return tuple(fits)
+
+    def _share(self) -> float:
+        """Pulls that show something, of all that there could be; 1 unless most are missed."""
+        share = (self.samples + self.n_arms) / (self.pulls * max(1, self.sight.steps))
+        return share if share < SELDOM else 1.0
 
     def _color(self, arm: int) -> int:
         """All ages of an arm inform each other: an episode ends when its pulls have doubled."""

@@ -22,7 +22,12 @@ from restive.learners.storage import Snapshot, plain_label
 from restive.learners.tied.belief import Belief, PosteriorDraw
 from restive.learners.tied.changes import ChangeSettings, ChangeWatch
 from restive.learners.tied.gap_learner import GapLearner
-from restive.learners.tied.plan_size import FEW_ARMS, require_plannable, sweeps_allowed
+from restive.learners.tied.plan_size import (
+    FEW_ARMS,
+    MOST_STATES,
+    require_plannable,
+    sweeps_allowed,
+)
 from restive.learners.tied.posterior import ChainPosterior, RewardPosterior
 from restive.learners.tied.settings import HopeSettings, TiedSettings
 from restive.model.validation import check_pulls
@@ -70,11 +75,11 @@ class TiedSampling(GapLearner):
 
     Plans are exact as long as their information states are no more than 20,000 and 200 for each
     step that the episode may last (from six arms on: 600,000 bytes and 3,000 a step) with ages told
-    apart up to ``aggregation``, at most 256. Otherwise, and with several pulls a step, every arm
-    gets its Whittle index, at ages as old as may occur. The budget is one of size: the same seed
-    gives the same play. Only arms of more than 30 states, for which indices would take too long,
-    are planned for exactly with fewer ages. Of more than 60 arms, those that were not pulled keep
-    what was drawn for them for some episodes.
+    apart up to ``aggregation``, at most 256. Otherwise, with several pulls a step and where most
+    steps show nothing (``seldom_table``), every arm gets its Whittle index, at ages as old as may
+    occur. The budget is one of size: the same seed gives the same play. Only arms of more than 30
+    states, for which indices would take too long, are planned for exactly with fewer ages. Of more
+    than 60 arms, those that were not pulled keep what was drawn for them for some episodes.
 
     groups: for each arm the first one that is declared to be like it; what is seen of arms that are
     alike is pooled, and they share one draw.
@@ -108,7 +113,7 @@ class TiedSampling(GapLearner):
         self.labels.share(self.groups)
         self.rule = PosteriorDraw(n_arms, self.options, self.groups)
         exact = ValuePlanner(GreedyPolicy, self.rule.lay_out, sweeps_allowed, False)
-        index = IndexPlanner(self.options.aggregation, self.rule.oldest)
+        index = IndexPlanner(self.options.aggregation, self.rule.oldest, share=self._share)
         self.planner = ChoosingPlanner(exact, index, self._small)
         if self.options.changes is not None:
             self.watch = ChangeWatch(n_arms, self.options.changes)
@@ -155,7 +160,9 @@ class TiedSampling(GapLearner):
         return self.rule.belief.chains
 
     def _small(self, evidence: Evidence, belief: Belief) -> bool:
-        """An exact plan is one of a single pull a step."""
+        """An exact plan is one of a single pull a step, which shows the arm's state."""
+        if self._share() < 1 and max(self.labels.sizes) <= MOST_STATES:
+            return False
         return self.pulls == 1 and self.rule.small(evidence, belief)
 
     def _admit(self, arm: int, state: Hashable) -> None:
