@@ -121,12 +121,31 @@ class ArmGrid:
             mixed = queries[waiting] @ np.linalg.pinv(self.points[cell])
             left = np.abs(mixed @ self.points[cell] - queries[waiting]).sum(axis=1)
             inside = (mixed.min(axis=1) >= -INSIDE - slack) & (left <= EXACT + slack)
-            inside[0] = True
+            first, inside[0] = bool(inside[0]), True
             clipped = np.maximum(mixed[inside], 0.0)
             places[waiting[inside], : len(cell)] = cell
             weights[waiting[inside], : len(cell)] = clipped / clipped.sum(axis=1, keepdims=True)
+            if not first:  # rounding tells points of this cell hardly apart
+                places[waiting[0]], weights[waiting[0]] = self._nearest(
+                    queries[waiting[0]], places[waiting[0]], weights[waiting[0]]
+                )
             waiting = waiting[~inside]
         return places, weights
+
+    def _nearest(self, belief: Floats, places: Ints, weights: Floats) -> tuple[Ints, Floats]:
+        """Of this mixture, one of the points of age 1 and one by least squares the most exact."""
+        from scipy.optimize import nnls
+
+        def distance(mixture: tuple[Ints, Floats]) -> float:
+            return float(np.abs(mixture[1] @ self.points[mixture[0]] - belief).sum())
+
+        size = self.arm.n_states
+        mixtures = [(places, weights)]
+        for count in (size, self.size):
+            shares = nnls(self.points[:count].T, belief)[0]
+            largest = np.argsort(-shares, kind="stable")[:size]
+            mixtures.append((largest, shares[largest] / shares[largest].sum()))
+        return min(mixtures, key=distance)
 
     def _cell(self, belief: Floats) -> Ints:
         """The points that make up this belief at the least cost."""
