@@ -214,7 +214,7 @@ def test_shares_of_pulls_stand_in_a_table(page, nothing_lost):
     assert table["rows"][0]["shares"] == [0.75, 0.25]
     text = page.locator("table.pulls").first.inner_text()
     assert "75.0%" in text
-    assert "is not kept" in text
+    assert "is not recorded" in text
 
 
 def test_many_arms_share_one_column_of_pulls(nothing_lost):
