@@ -54,7 +54,7 @@ File = Annotated[
 ]
 Tolerance = Annotated[
     float,
-    typer.Option(metavar="X", help="Accuracy asked of the best average reward, from 1e-12 to 1."),
+    typer.Option(metavar="X", help="Accuracy wanted for the best average reward, from 1e-12 to 1."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 

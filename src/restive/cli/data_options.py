@@ -25,7 +25,8 @@ OPTIONS: dict[str, tuple[type, str, str]] = {  # type, what stands for a value, 
     "time": (str, "COLUMN", "Column with the time: numbers or dates."),
     "state": (str, "COLUMN", "Column with what was seen."),
     "reward": (str, "COLUMN", "Column with the reward."),
-    "piece": (str, "COLUMN", "Column that tells apart pieces with gaps unknown."),
+    "piece": (str, "COLUMN", "Column that says which piece a row belongs to; gaps between pieces "
+              "are unknown."),
     "arms": (str, "NAME,...", "Arms to take, all by default."),
     "cut": (str, "CUT", "Cut numbers into states: at thresholds (0,2.5), at quantiles (q3: three "
             "states) or as fits best (fit)."),

@@ -76,4 +76,4 @@ def show_verdicts(verdicts: Verdicts | None, order: int) -> None:
     if more > 0:
         out.print(Text(f"... and {more} more arms."))
     if not verdicts.believable:
-        out.print(Text("Everything that was found: --report page.html, or --json.", style="dim"))
+        out.print(Text("All findings: --report page.html, or --json.", style="dim"))

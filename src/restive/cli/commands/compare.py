@@ -24,7 +24,7 @@ Problems = Annotated[
     list[str],
     typer.Argument(
         metavar="PROBLEM",
-        help="Problem files, names of the gallery or of a suite; or one experiment file.",
+        help="Problem files, names from the gallery or a suite; or one experiment file.",
         autocompletion=complete_problem,
     ),
 ]
@@ -46,7 +46,7 @@ Seed = Annotated[
     int | None, typer.Option(metavar="N", help="Same seed, same results (default: 0).")
 ]
 Delta = Annotated[
-    str, typer.Option(metavar="P", help="Probability with which guarantees may fail.")
+    str, typer.Option(metavar="P", help="Probability with which a guarantee may fail.")
 ]
 Workers = Annotated[
     int | None,
@@ -59,7 +59,9 @@ Backend = Annotated[
 ]
 Address = Annotated[
     str,
-    typer.Option(metavar="URL", help="Of a running Dask or Ray cluster, such as tcp://host:8786."),
+    typer.Option(
+        metavar="URL", help="Address of a running Dask or Ray cluster, such as tcp://host:8786."
+    ),
 ]
 
 

@@ -7,7 +7,7 @@ from restive.cli.app import TOLERANCE, File, Json, Tolerance, app, print_json, r
 
 @app.command(epilog="Example: restive inspect example-1")
 def inspect(file: File, tolerance: Tolerance = TOLERANCE, json: Json = False) -> None:
-    """Show the facts of a problem and its arms.
+    """Show facts about a problem and its arms.
 
     How each arm behaves, which one is best alone, and what planning would cost.
     """

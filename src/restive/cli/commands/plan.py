@@ -24,13 +24,13 @@ Width = Annotated[
         "exact plan is quick, else 1e-4).",
     ),
 ]
-Time = Annotated[float, typer.Option(metavar="SECONDS", help="Time to plan in, at most about.")]
+Time = Annotated[float, typer.Option(metavar="SECONDS", help="Longest time to plan, roughly.")]
 PolicyOut = Annotated[
     str, typer.Option(metavar="PATH", help="Write the policy as a table, .csv or .json.")
 ]
 Figure = Annotated[str, typer.Option(metavar="PATH", help="Draw the policy: .pdf, .svg or .png.")]
 Caps = Annotated[
-    str, typer.Option(metavar="N[,N...]", help="Plan exactly, ages apart up to here only.")
+    str, typer.Option(metavar="N[,N...]", help="Plan exactly, with ages told apart up to here.")
 ]
 Memory = Annotated[
     str, typer.Option(metavar="SIZE", help="Memory to use at most, such as 8G or 500M.")

@@ -38,7 +38,10 @@ Cooldowns = Annotated[
     str, typer.Option(metavar="N,...", help="Rests of the rule of thumb; none: leave it out.")
 ]
 Runs = Annotated[
-    int, typer.Option(metavar="N", min=1, max=MOST_RUNS, help="Runs of each learner, other luck.")
+    int,
+    typer.Option(
+        metavar="N", min=1, max=MOST_RUNS, help="Runs of each learner, each with its own luck."
+    ),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Same seed, same result.")]
 Figure = Annotated[

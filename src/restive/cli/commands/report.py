@@ -31,9 +31,9 @@ Figure = Annotated[
 LatexTable = Annotated[
     str, typer.Option(metavar="FILE.tex", help="Write final regrets only, as a LaTeX table.")
 ]
-Problem = Annotated[str, typer.Option(metavar="NAME", help="Of the figure (default: the first).")]
+Problem = Annotated[str, typer.Option(metavar="NAME", help="Problem to draw (default: the first).")]
 Horizon = Annotated[
-    str, typer.Option(metavar="T", help="Of figure and table (default: the longest).")
+    str, typer.Option(metavar="T", help="Horizon of figure and table (default: the longest).")
 ]
 Regret = Annotated[Literal["gap", "plain", "weak"], typer.Option(help="What the figure shows.")]
 Width = Annotated[
@@ -46,7 +46,7 @@ Labels = Annotated[
     Literal["direct", "legend"] | None,
     typer.Option(help="Names at the curves, or below (default: below if one column wide)."),
 ]
-Style = Annotated[Literal["plain", "serif", "tex"], typer.Option(help="Letters of the figure.")]
+Style = Annotated[Literal["plain", "serif", "tex"], typer.Option(help="Typeface of the figure.")]
 Title = Annotated[bool, typer.Option(help="The problem's name above the figure.")]
 
 
