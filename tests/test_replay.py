@@ -22,6 +22,7 @@ from restive.planning import plan
 from restive.policies.greedy import plan_policy
 from restive.policies.policy import InTurn
 from restive.problems import example1, gilbert_elliott
+from restive.report.replay import _looks
 from restive.simulation import BanditWorld, RecordedWorld, TraceWorld, play, play_trace
 from shared_traces import SHARED
 
@@ -337,3 +338,9 @@ def test_weather_is_replayed_as_it_was():
     best = result.row(f"best arm: {result.best_arm}")
     assert best.rate == pytest.approx(judged.mean(axis=1).max())
     assert result.row("every step the best arm").rate == pytest.approx(judged.max(axis=0).mean())
+
+
+def test_no_two_lines_of_a_figure_look_alike():
+    kinds = ["hindsight", *["learner", "fitted"] * 5, *["rule"] * 10]
+    looks = [(look["color"], str(look["ls"])) for look in _looks(kinds)]
+    assert len(set(looks)) == len(kinds)

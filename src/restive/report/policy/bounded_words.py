@@ -116,7 +116,7 @@ def _exact_rule(plan: BoundedPlan, rule: ShortRule | None) -> str:
 def _simulated_rule(plan: BoundedPlan, ends: float) -> tuple[str, SimulatedValue | None]:
     """The first rule that surely, by simulation, loses no more than NEAR against the policy."""
     population = _population(plan)
-    if population is None:
+    if population is None or len(plan.block) <= plan.bandit.pulls:  # no choice, nothing to tell
         return "", None
     pulls, least = plan.bandit.pulls, (1 - NEAR) * plan.lower
     for words, policy in _candidates(plan, population):
