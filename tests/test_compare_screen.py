@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from restive import problems
 from restive.cli import app
-from restive.cli.compare_screen import plain
+from restive.cli.compare_screen import _Screen, plain
 from restive.experiments import cells
 from restive.model import files
 
@@ -95,3 +98,17 @@ def test_weak_regret_has_its_intervals(tmp_path, monkeypatch):
     assert "ranked by weak regret" in shown.stdout
     assert " and " in shown.stdout.split("between")[1].splitlines()[1]
     assert "No interval" not in shown.stdout
+
+
+def test_a_notice_stands_above_the_live_line_and_is_given_once(capsys):
+    out = Console(file=io.StringIO(), force_terminal=True, width=70)
+    with out.status("comparing") as status:
+        screen = _Screen(status, lambda: None)
+        screen.notice("3 of 9 runs are there already and are kept.")
+        screen.started(3, 9, None)
+    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.file.getvalue()).splitlines()
+    assert [line.strip() for line in lines if "runs are there" in line] == [
+        "restive: 3 of 9 runs are there already and are kept."
+    ]
+    assert not any("were there" in line for line in lines)
+    assert "there already" not in capsys.readouterr().err  # the terminal has one writer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import ceil, isfinite
@@ -30,11 +31,11 @@ class _Screen(Watcher):
     """A line that is written over on a terminal; in a pipe only what went unexpectedly."""
 
     def __init__(self, status: Status | None, warm: Callable[[], None]) -> None:
-        self._status, self._warm = status, warm
+        self._status, self._warm, self._last = status, warm, ""
 
     def started(self, done: int, total: int, seconds_left: float | None) -> None:
         self._warm()
-        if done:
+        if done and not self._last.startswith(f"{done} of "):  # said where it is extended
             self.notice(f"{done:,} of {total:,} runs were there already.")
         self.finished(done, total, seconds_left)
 
@@ -51,7 +52,9 @@ class _Screen(Watcher):
         self.notice(f"{plain(learner)} failed on {where}: {plain(error, LINE)}. Others go on.")
 
     def notice(self, words: str) -> None:
-        typer.echo(f"restive: {plain(words, LINE)}", err=True)
+        self._last = words
+        # print, since typer's echo writes past a live line and into it
+        print(f"restive: {plain(words, LINE)}", file=sys.stderr)
 
 
 @contextmanager
