@@ -693,3 +693,25 @@ def test_a_plan_says_what_to_pull_when(tmp_path):
     kept = [one for one in found["situations"] if one["seen"] == "channel free"]
     assert [one["pull"] for one in kept] == ["channel"]
     assert sum(one["share"] for one in found["situations"]) == pytest.approx(1, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--figure", ["plan", "example-1", "--figure", "a.svg", "--figure=b.svg"]),
+        ("--seed", ["learn", "example-1", "--seed", "1", "--seed", "2"]),
+        ("--alpha", ["learn", "example-1", "--alpha", "1", "--alpha=2"]),
+        ("--out", ["compare", "example-1", "--out", "--out", "--out", "a"]),
+    ],
+)
+def test_an_option_given_twice_is_refused_where_one_would_be_lost(option, words):
+    result = run(*words)
+    assert result.exit_code == 2
+    assert f"{option}: given twice" in result.stderr
+
+
+def test_what_looks_like_an_option_may_be_a_value_and_horizons_may_be_several(tmp_path):
+    words = ["--horizon", "10", "--horizon", "20", "--runs", "2", "--learners", "best-arm"]
+    result = run("compare", "example-1", "--out", tmp_path / "one", *words)
+    assert result.exit_code == 0
+    assert "given twice" not in run("plan", "--figure", "--figure").stderr

@@ -711,3 +711,17 @@ def test_a_deeply_nested_log_or_cell_is_passed_over(small, tmp_path):
     (tmp_path / "copy" / "experiment.json").write_bytes(deep)
     with pytest.raises(ProblemError, match="not an experiment's description"):
         load_results(tmp_path / "copy")
+
+
+def test_comparisons_that_never_end_or_never_fit_are_refused_before_they_begin():
+    def refused(**options):
+        with pytest.raises(ProblemError) as caught:
+            Experiment(["example-1"], **options)
+        return [(fault.path, fault.message) for fault in caught.value.faults]
+
+    many, long = ("runs", "too many to keep"), ("horizons", "years even of the quickest learner")
+    assert refused(learners=["ucb1", "thompson"], runs=10**6, horizons=10) == [many]
+    assert refused(learners=["ucb1"], runs=1001, horizons=10**12) == [long]
+    assert refused(learners=["ucb1", "thompson"], runs=10**6, horizons=10**10) == [many, long]
+    largest = Experiment(["example-1"], ["ucb1"], 10**9, runs=10**6)
+    assert largest.cells == 10**6

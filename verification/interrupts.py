@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from time import monotonic, sleep
@@ -21,12 +22,16 @@ from verification import Check, Finding, Settings, judge
 __all__ = ["CHECKS"]
 
 PROGRAM = [sys.executable, "-m", "restive"]
+LATEST = 6.0  # seconds of work before the signal
+WAITING = 4.0  # seconds by the clock for one of work: who waits for workers has little of its own
 PATIENCE = 120.0  # seconds after which a command that was interrupted counts as hanging
 SOON = 1.0  # seconds of its own work in which a command must end, however busy the machine is
 COMPARE = "compare example-1 --horizon 1e6 --runs 20 --out {}/new"
 COMMANDS = {
     "inspect": "inspect example-3",
     "plan": "plan five-channels --time 30",
+    "plan-slow": "plan {}/slow.toml --time 30",
+    "draw": "plan example-3 --figure {}/policy.pdf",
     "bounds": "bounds four-channels",
     "learn": "learn example-3 --horizon 1e8",
     "compare": COMPARE,
@@ -53,13 +58,17 @@ class Ending:
 def interrupts(settings: Settings) -> Iterator[Finding]:
     """Send SIGINT to every command at random moments: how soon it ends, and how."""
     from restive.experiments import compare
+    from restive.model.files import dump_problem
+    from restive.problems import random_problem
 
     # What a shell starts in its background ignores Ctrl-C, and so would all that we start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    slow = random_problem(10, 3, stickiness=0.95)  # too many arms for an exact plan
     with TemporaryDirectory() as name:
         room = Path(name)
         compare(["example-1"], room / "comparison", ["thompson"], 1000, runs=20, workers=1)
         _write_log(room / "log.csv", 50_000)
+        (room / "slow.toml").write_text(dump_problem(slow, "toml"), "utf-8")
         for command in COMMANDS:
             if find_spec(NEEDS.get(command, "restive")):
                 yield _finding(command, settings, room, False)
@@ -70,11 +79,10 @@ def interrupts(settings: Settings) -> Iterator[Finding]:
 def _finding(command: str, settings: Settings, room: Path, cold: bool) -> Finding:
     rng, endings = random.Random(command), []
     line = [*PROGRAM, *COMMANDS[command].replace("{}", str(room)).split()]
-    for _ in range(settings.size(15, 1)):
+    for _ in range(settings.problems or settings.size(15, 1)):
         with TemporaryDirectory(dir=room) as cache:
             setting = {**os.environ, **({"NUMBA_CACHE_DIR": cache} if cold else {})}
-            endings.append(interrupted(line, rng.uniform(0.3, 6.0), setting))
-    endings = [ending for ending in endings if ending] or [Ending(0.0, 0.0)]
+            endings.append(_interrupted_early(line, rng.uniform(0.3, LATEST), setting))
     wrong = [ending.wrong for ending in endings if ending.wrong]
     middle, last = np.quantile([ending.wait for ending in endings], [0.5, 1.0])
     return Finding(
@@ -87,14 +95,21 @@ def _finding(command: str, settings: Settings, room: Path, cold: bool) -> Findin
     )  # fmt: skip
 
 
+def _interrupted_early(line: list[str], moment: float, setting: dict[str, str]) -> Ending:
+    """After so much work, or sooner if it needs less."""
+    while (ending := interrupted(line, moment, setting)) is None:
+        moment /= 2
+    return ending
+
+
 def interrupted(line: list[str], moment: float, setting: dict[str, str]) -> Ending | None:
-    """How a command ends that is interrupted after so many seconds; None if it was faster."""
+    """How a command ends that is interrupted after so much work; None if it needed less."""
     with (
         TemporaryFile() as complaint,
         subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=complaint,
                          start_new_session=True, env=setting) as process,
     ):  # fmt: skip
-        if _ended(process.pid, moment):
+        if _ended(process.pid, WAITING * moment, moment):
             return None
         used, began = _used(process.pid), monotonic()
         process.send_signal(signal.SIGINT)
@@ -106,11 +121,11 @@ def interrupted(line: list[str], moment: float, setting: dict[str, str]) -> Endi
         return Ending(wait, work, _wrong(process.wait(), complaint.read(), work))
 
 
-def _ended(process: int, seconds: float) -> bool:
-    """Whether it ends within so many seconds; its times can still be read then."""
+def _ended(process: int, seconds: float, work: float = inf) -> bool:
+    """Whether it ends within so many seconds and so much work; its times can still be read then."""
     deadline = monotonic() + seconds
     while os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
-        if monotonic() > deadline:
+        if monotonic() > deadline or _used(process) > work:
             return False
         sleep(0.01)
     return True

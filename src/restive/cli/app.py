@@ -6,6 +6,8 @@ Imports stay inside functions, so that every command starts at once.
 from __future__ import annotations
 
 import sys
+from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -63,13 +65,16 @@ class _Commands(TyperGroup):
     """Turns errors made on purpose into words on standard error and exit code 2."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        command = super().get_command(ctx, cmd_name)
+        command: Any = super().get_command(ctx, cmd_name)
         for parameter in getattr(command, "params", ()):
             parameter._get_number_range_help_str = lambda: ""  # "x>=0"; errors say it in words
             if parameter.param_type_name == "argument":
                 parameter.display_type = lambda ctx: ""  # Python's types say nothing to a reader
                 words = [_usage(parameter)]
                 parameter.get_usage_pieces = lambda ctx, words=words: words
+        if command is not None and not hasattr(command, "repeats_refused"):
+            command.repeats_refused = True
+            command.parse_args = partial(_parse_once, command, command.parse_args)
         return command
 
     def invoke(self, ctx: Any) -> Any:
@@ -82,6 +87,26 @@ class _Commands(TyperGroup):
         except (RestiveError, OSError, MemoryError, ArithmeticError) as error:
             _complain(error)
             raise typer.Exit(2) from None
+
+
+def _parse_once(command: Any, parse: Any, ctx: Any, words: list[str]) -> Any:
+    """Refuse an option that is given twice, where the first would be lost without a word."""
+    options = [p for p in command.params if p.param_type_name == "option" and not p.multiple]
+    takers = {name for option in options if not option.is_flag for name in option.opts}
+    rest, given = iter(words), []
+    for word in takewhile(lambda word: word != "--", rest):
+        name, equals, _ = word.partition("=")
+        if name in takers:
+            given.append(name)
+            if not equals:
+                next(rest, None)  # its value, whatever it looks like
+    faults = [
+        Fault(name, "given twice", "", "Leave one out; give the command again for the other.")
+        for name in dict.fromkeys(given) if given.count(name) > 1
+    ]  # fmt: skip
+    if faults:
+        raise ProblemError(faults)
+    return parse(ctx, words)
 
 
 def _usage(argument: Any) -> str:

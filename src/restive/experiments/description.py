@@ -14,6 +14,8 @@ from restive.base.words import shown
 FORMAT = 1
 LONGEST = 10**12  # steps
 MOST_RUNS = 10**6
+MOST_CELLS = 10**6  # runs of all learners on all problems; each is a file of about 5 kB
+MOST_STEPS = 10**15  # of all runs; a year for the quickest learners on one core
 
 
 def read_description(directory: Path) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from restive.base.errors import Fault, ProblemError
 from restive.base.words import shown
-from restive.experiments.description import LONGEST, MOST_RUNS
+from restive.experiments.description import LONGEST, MOST_CELLS, MOST_RUNS, MOST_STEPS
 from restive.experiments.named_problem import NamedProblem
 from restive.experiments.participants import Participant, participants_from
 from restive.experiments.problems import Problems, problems_from
@@ -70,6 +70,7 @@ class Experiment:
         faults += more + wrong + _check_numbers(count, start, delta)
         if not faults:
             faults = stretch_faults(named, steps, int(count))
+            faults += _check_size(len(named) * len(participants) * int(count), steps)
         if faults:
             raise ProblemError(faults)
         values = (named, participants, steps, int(count), int(start), float(delta), command)
@@ -143,6 +144,20 @@ def _horizons(entries: Any) -> tuple[tuple[int, ...], list[Fault]]:
         else:
             steps.append(int(item))
     return tuple(steps), faults
+
+
+def _check_size(pairs: int, horizons: Sequence[int]) -> list[Fault]:
+    """Refuse what would never end or not fit; pairs: runs of each horizon."""
+    faults = []
+    if pairs * len(horizons) > MOST_CELLS:
+        remedy = f"Compare at most {MOST_CELLS:,}: fewer runs, learners, problems or horizons."
+        found = f"{pairs * len(horizons):,} runs altogether"
+        faults.append(Fault("runs", "too many to keep", found, remedy))
+    if pairs * sum(horizons) > MOST_STEPS:
+        remedy = f"Compare at most {MOST_STEPS:.0e}: shorter runs, or fewer of them."
+        found = f"{pairs * sum(horizons):.1e} steps altogether"
+        faults.append(Fault("horizons", "years even of the quickest learner", found, remedy))
+    return faults
 
 
 def _check_numbers(runs: Any, seed: Any, delta: Any) -> list[Fault]:

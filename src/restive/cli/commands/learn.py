@@ -205,6 +205,8 @@ def _split(words: Sequence[str], entry: Declaration | None) -> tuple[str, dict[s
             files.append(word)
             continue
         key, equals, value = word[2:].partition("=")
+        if key in texts:
+            raise ProblemError([Fault(f"--{key}", "given twice", "", "Leave one out.")])
         texts[key] = value if equals else _value(word, rest, entry)
     if entry is not None:
         _refuse_unknown(texts, entry)
