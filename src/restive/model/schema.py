@@ -149,7 +149,7 @@ def _mended(entry: dict[str, Any], broken: list[Steps]) -> tuple[dict[str, Any],
     known = {key: entry[key] for key in ArmFile.model_fields if key in entry}
     mended = set()
     for key in {str(steps[0]) for steps in broken if steps} & known.keys():
-        inside = {steps[1] for steps in broken if steps[0] == key and len(steps) > 1}
+        inside = {steps[1] for steps in broken if len(steps) > 1 and steps[0] == key}
         whole = any(steps == (key,) for steps in broken)
         if whole or key not in ("transitions", "rewards", "states"):
             del known[key]  # there is nothing in it to go by
