@@ -13,6 +13,7 @@ __all__ = ["SECTIONS", "page", "section"]
 SECTIONS = (
     "sweeps", "extended", "large", "replan", "playing", "startup", "experiments", "reports",
     "growth", "fitting", "peers", "scheduler", "single_arm", "many_learning",
+    "forecasts",
 )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, lcm, prod
 
 import numpy as np
 
@@ -16,17 +16,21 @@ from restive.model.arguments import require_one_pull
 from restive.model.bandit import Bandit
 
 FIRST_ERROR = 0.1  # L1 error of the rows beyond the cap on the coarsest level
-SECONDS_PER_PAIR_AND_SWEEP = 0.8e-9  # this and what follows: orders of magnitude, for forecasts
 FINE_SWEEPS = 200  # of the finer levels together; they start from the coarse one
 COARSE_SWEEPS = 5  # of the coarse one per step of the slowest arm's mixing time
-OVERHEAD = 0.02  # seconds of any plan
+OVERHEAD = 0.01  # seconds of any plan; this and what follows: as measured, for forecasts of time
+SWEEPS = (10, 12)  # of the finest level: at least, and per step of the slowest arm's mixing time
+EXTRAPOLATED = 150  # of them suffice in compiled plans, which extrapolate
+COMPILED = (0.35e-9, -0.3e-9)  # seconds a pair and sweep: per outcome of a pull, and beside that
+SPELLED = 2.3e-9  # seconds a pair, outcome and sweep in NumPy
+CLASS = (0.003, 0.75e-6)  # seconds a class that periods cut the process into, and a state of it
 HOPELESS = 30.0  # seconds; what cannot be held anyway and takes longer to try is not begun
 SMALL_PRODUCTS = 20_000_000  # of a plan made in NumPy: some .1 s, less than importing the compiler
 
 
 @dataclass(frozen=True, repr=False)
 class Forecast:
-    """Size of a representation before anything is allocated; time is an order of magnitude."""
+    """Size of a representation before anything is allocated, and about the time of a plan."""
 
     caps: tuple[int, ...]
     states: int
@@ -55,13 +59,13 @@ def forecast(
     """About what planning to ``tolerance`` takes, from the arms' mixing times alone.
 
     The caps it really needs also depend on how much the policy cares about old ages. States come
-    out within a factor of 2 where it does, the time within a factor of about 5.
+    out within a factor of 2 where it does, the time of one thread within a factor of 3.
     """
     check_tolerance(tolerance)
     require_one_pull(bandit, "exact planning")
     first, last = _ends(bandit, tolerance, caps)
     try:
-        seconds = OVERHEAD + SECONDS_PER_PAIR_AND_SWEEP * _backups(bandit, first, last)
+        seconds = _seconds(bandit, first, last)
     except OverflowError:  # more than a float can hold
         seconds = inf
     return Forecast(last.caps, last.n_states, last.n_colors, peak(last), seconds,
@@ -70,7 +74,10 @@ def forecast(
 
 def is_small(bandit: Bandit, tolerance: float, caps: int | Sequence[int] | None) -> bool:
     """Whether a plan is soon made in NumPy; what was imported before does not matter."""
-    first, last = _ends(bandit, tolerance, caps)
+    return _is_small(bandit, *_ends(bandit, tolerance, caps))
+
+
+def _is_small(bandit: Bandit, first: Representation, last: Representation) -> bool:
     if last.n_states * last.n_arms * last.max_support * FINE_SWEEPS > SMALL_PRODUCTS:
         return False
     try:
@@ -95,6 +102,24 @@ def _last_error(bandit: Bandit, tolerance: float) -> float:
     """About the row error that a plan ends with; values differ by what an arm takes to mix."""
     span = max(arm.mixing_time(0.25) * float(np.ptp(arm.rewards)) for arm in bandit.arms)
     return max(1e-15, tolerance / max(1.0, span))
+
+
+def _seconds(bandit: Bandit, first: Representation, last: Representation) -> float:
+    """About the time of one thread; where numba has compiled before, as the cache lets it."""
+    if last.n_arms == 1:
+        return OVERHEAD + COMPILED[0] * _backups(bandit, first, last)
+    slowest = max(arm.mixing_time(0.25) for arm in bandit.arms)
+    sweeps, outcomes = SWEEPS[0] + SWEEPS[1] * slowest, last.max_support
+    if _is_small(bandit, first, last):
+        work = SPELLED * outcomes * last.n_states * sweeps
+    else:
+        coarse = COARSE_SWEEPS * min(slowest, max(first.caps))
+        each = COMPILED[0] * max(outcomes, 2) + COMPILED[1]
+        work = each * (2 * first.n_states * coarse + last.n_states * min(sweeps, EXTRAPOLATED))
+    periods = [arm.period for arm in bandit.arms]
+    classes = prod(periods) // lcm(*periods)
+    split = classes * (CLASS[0] + CLASS[1] * last.n_states) if classes > 1 else 0.0
+    return OVERHEAD + last.n_arms * work + split
 
 
 def _backups(bandit: Bandit, first: Representation, last: Representation) -> float:
