@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,6 +110,13 @@ def test_rules_that_are_known_are_found(bandit, words):
     assert rule.optimal
     assert made.gain_lower - 1e-5 <= rule.gain <= made.gain_upper
     assert "optimal to within" in str(rule)
+
+
+def test_no_rule_is_said_of_a_plan_that_was_stopped_early():
+    """Always pulling one arm would be "optimal to within" an interval as wide as that."""
+    made = plan(problems.example1(0.1), 1e-6)
+    assert short_rule(replace(made, lower=made.lower - 0.3)) is None
+    assert short_rule(replace(made, lower=made.lower - 0.3, tolerance=0.4)) is not None
 
 
 def test_arms_that_only_alternate():

@@ -84,8 +84,12 @@ def short_rule(plan: Plan, pulled: Sequence[int] | None = None) -> ShortRule | N
     Tried are: one arm for ever, all in turn, staying on an arm after states that promise enough for
     the next step and else pulling the one unseen longest, with two arms trying one again after some
     steps, and the largest reward expected next. Each is evaluated exactly; those that reach too
-    many information states are left out. pulled: the arms that the plan pulls at all.
+    many information states are left out. None is said of a plan that was stopped far from its
+    tolerance. pulled: the arms that the plan pulls at all.
     """
+    wide = plan.gain_upper - plan.gain_lower
+    if wide > max(plan.tolerance, NEAR * abs(plan.gain_upper)):
+        return None  # any rule would do as well, as far as is known
     close: ShortRule | None = None
     shares = plan.bandit.units.range[0] == 0  # parts of a reward that may be negative say nothing
     for words, policy in _candidates(plan, list(pulled or range(plan.bandit.n_arms))):
@@ -95,7 +99,7 @@ def short_rule(plan: Plan, pulled: Sequence[int] | None = None) -> ShortRule | N
             )
         except (TooLargeError, ArithmeticError):
             continue
-        slack = max(plan.tolerance, plan.gain_upper - plan.gain_lower)
+        slack = max(plan.tolerance, wide)
         if value.gain_lower >= plan.gain_upper - 2 * slack:
             return ShortRule(words, value.gain, True, 2 * slack)
         better = close is None or value.gain > close.gain
