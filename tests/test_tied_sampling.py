@@ -13,7 +13,7 @@ from restive.learners.tied.belief import DOUBLINGS, _best_rows, _resized
 from restive.learners.tied.gaps import PLACES, place_of
 from restive.learners.tied.plan_size import CAPS
 from restive.learners.tied.posterior import ChainPosterior
-from restive.learners.tied.sampling import HopeSettings, TiedSampling, TiedSettings
+from restive.learners.tied.sampling import TiedSampling, TiedSettings
 from restive.model.bandit import Arm, Bandit
 from restive.planning import plan
 from restive.problems import (
@@ -30,7 +30,7 @@ from restive.simulation import BanditWorld, play
 RING2, RING3 = np.roll(np.eye(2), 1, axis=1), np.roll(np.eye(3), 1, axis=1)
 
 
-HOPEFUL = TiedSettings(hope=HopeSettings())
+SOBER = TiedSettings(hope=None)
 
 
 def sticky(leave, rewards=(0, 1), **options):
@@ -236,17 +236,12 @@ def test_arms_that_hardly_ever_move_cost_little():
         assert run.total_reward / 5000 > 0.68
 
 
-@pytest.mark.parametrize(("hope", "left_aside"), [(False, 1), (True, 0)])
-def test_an_arm_that_shows_one_state_for_long_is_tried_again(hope, left_aside):
-    """It pays less than the other until it moves, after 100 steps on average.
-
-    Without hope a run in sixty leaves it aside after one short visit to its good state.
-    """
+def test_an_arm_that_shows_one_state_for_long_is_tried_again():
+    """It pays less than the other until it moves, after 100 steps on average."""
     bandit, _ = BANDITS["looks constant"]
-    pulls = [play(TiedSampling.from_problem(2, rng=seed, hope=hope),
-                  BanditWorld(bandit, [seed, 9]), 5000).pulls[0]
-             for seed in range(5)]  # fmt: skip
-    assert sorted(pulls)[left_aside] > 1000
+    for seed in range(5):
+        run = play(TiedSampling(2, seed), BanditWorld(bandit, [seed, 9]), 5000)
+        assert run.pulls[0] > 1000
 
 
 @pytest.mark.parametrize("truth", [0.15, 0.85])
@@ -320,7 +315,7 @@ def test_an_arm_thought_to_stand_still_is_looked_at_again_ever_more_rarely():
     states[0, 3_000:] = 1
     rewards = np.where(states == 1, 0.9, 0.1)
     rewards[1] = 0.5
-    learner = TiedSampling(2, 0, HOPEFUL)
+    learner = TiedSampling(2, 0)
     for step in range(200):
         arm = int(step == 1 or step >= 150)
         learner.tell(arm, 0, float(rewards[arm, step]))
@@ -335,7 +330,7 @@ def test_a_good_state_that_was_hardly_seen_is_not_given_up():
     bandit = Bandit([Arm([[0.99, 0.01], [0.04, 0.96]], [0.05, 1.0], initial=0), coin(0.3)])
     record = BanditWorld(bandit, 5).record(6_000)
     shares = {}
-    for settings in (TiedSettings(), HOPEFUL):
+    for settings in (TiedSettings(), SOBER):
         runs = []
         for seed in range(4):
             learner = TiedSampling(2, seed, settings)
@@ -344,15 +339,15 @@ def test_a_good_state_that_was_hardly_seen_is_not_given_up():
             learner.play_path(record.states, record.rewards)
             runs.append(learner.counts.paid[0, 1, 0])
         shares[settings] = runs
-    assert min(shares[HOPEFUL]) > 300
-    assert min(shares[TiedSettings()]) < 300  # what is mended here
+    assert min(shares[TiedSettings()]) > 300
+    assert min(shares[SOBER]) < 300  # what is mended here
 
 
-def test_hope_keeps_the_contract_and_is_an_option_like_any_other(tmp_path):
-    check_learner(lambda: TiedSampling(2, 0, HOPEFUL), (2, 3), steps=120)
+def test_a_learner_without_hope_keeps_the_contract(tmp_path):
+    check_learner(lambda: TiedSampling(2, 0, SOBER), (2, 3), steps=120)
     record = BanditWorld(example3(0.1), 2).record(600)
-    fast, slow, half = (make_learner("tied-sampling", 2, hope=True, rng=1) for _ in range(3))
-    assert fast.options == HOPEFUL
+    fast, slow, half = (make_learner("tied-sampling", 2, hope=False, rng=1) for _ in range(3))
+    assert fast.options == SOBER
     pulls = fast.play_path(record.states, record.rewards)
     assert pulls.tolist() == Learner.play_path(slow, record.states, record.rewards).tolist()
     half.play_path(record.states[:, :300], record.rewards[:, :300])
@@ -374,7 +369,7 @@ def test_the_best_row_of_each_state_is_that_of_the_draw_in_which_it_is_worth_mos
 
 def test_hope_is_kept_out_of_the_watch_for_changes():
     """Evidence of a change is against what is believed, not against what is hoped for."""
-    learner = TiedSampling(2, 0, HOPEFUL)
+    learner = TiedSampling(2, 0)
     for arm, state in [(0, 0), (1, 0), *[(0, 0)] * 60, (0, 1), (0, 0), *[(1, 0)] * 5]:
         learner.tell(arm, state, float(state))
     sober = learner.rule.sober(learner.counts)[0]

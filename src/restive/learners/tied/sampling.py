@@ -122,7 +122,7 @@ class TiedSampling(GapLearner):
     def from_problem(
         cls, n_arms: int, pulls: int = 1, rng: int | np.random.Generator = 0,
         growth: float = TiedSettings.growth, aggregation: float = TiedSettings.aggregation,
-        changes: bool = False, hope: bool = False, groups: Sequence[int] = (),
+        changes: bool = False, hope: bool = True, groups: Sequence[int] = (),
     ) -> TiedSampling:  # fmt: skip
         settings = TiedSettings(
             growth=growth, aggregation=aggregation, changes=ChangeSettings() if changes else None,
@@ -138,8 +138,7 @@ class TiedSampling(GapLearner):
         rest["rewards"] = RewardPosterior(**rest["rewards"])
         if "changes" in rest:
             rest["changes"] = ChangeSettings(**rest["changes"])
-        if "hope" in rest:
-            rest["hope"] = HopeSettings(**rest["hope"])
+        rest["hope"] = HopeSettings(**rest["hope"]) if "hope" in rest else None
         told = {key: settings[key] for key in known if key in settings}
         return cls(settings=TiedSettings(**rest), **told)
 

@@ -41,4 +41,4 @@ class TiedSettings:
     accuracy: float = 0.1  # planning stops at accuracy / sqrt(t)
     one_time_states: int = 40  # states of an arm, nearly all seen once, from which on it is refused
     changes: ChangeSettings | None = None  # how arms are watched for changes, if they are
-    hope: HopeSettings | None = None  # how rare good states are hoped for, if they are
+    hope: HopeSettings | None = HopeSettings()  # how rare good states are hoped for, if they are
