@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 RIVALS = 2  # other arms that a stake is worked out with
-PATIENCE = 3.0  # seconds for each plan, as forecast
+PATIENCE = 6.0  # seconds for each plan, as forecast; slow arms beside steady ones take a quarter
 TOLERANCES = (1e-5, 1e-4, 1e-3)
 PRIOR = 0.1  # moves added to every entry of a part's chain
 MOST_WEIGHT = 0.98  # of a part's chain: what the whole chain allows stays possible
