@@ -157,5 +157,5 @@ def test_the_command_says_the_rule_after_the_result(tmp_path, monkeypatch):
 
     monkeypatch.setattr(module, "bounded_words", stopped)
     result = CliRunner().invoke(app, words)
-    assert result.exit_code == 0
+    assert result.exit_code == 130
     assert "no policy earns more" in result.stdout

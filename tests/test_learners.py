@@ -626,7 +626,7 @@ def test_listing_learners_imports_no_numpy():
 
 
 def test_make_learner_says_what_is_wrong():
-    with pytest.raises(ProblemError, match="colored-ucrl2"):
+    with pytest.raises(ProblemError, match="Did you mean ucrl2"):
         make_learner("ucrl9", example1(), 10)
     with pytest.raises(ProblemError, match="no such option"):
         make_learner("colored-ucrl2", example1(), 10, color="red")

@@ -99,7 +99,7 @@ def valid_problem(path: Path, bandit: Any) -> bool:
         return False
     same = all(_same_arm(own, arm, low, high) for own, arm in zip(bandit.arms, arms, strict=True))
     own_range = tuple(map(float, bandit.units.range)) == (float(low), float(high))
-    taken = (bandit.pulls, bandit.name) == (pulls, document.get("name", ""))
+    taken = (bandit.pulls, bandit.name) == (pulls, document.get("name") or path.stem)
     return same and own_range and taken and 1 <= pulls <= len(arms)
 
 
