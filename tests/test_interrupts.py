@@ -57,6 +57,27 @@ def test_other_threads_do_it_themselves():
     assert seen == [worker]
 
 
+def test_a_function_of_the_users_own_may_call_a_kernel():
+    """Its compiler holds the lock already, in the main thread: nobody else may wait for it."""
+    program = """
+import numba
+from restive import _kernels
+
+@_kernels.njit(cache=False)
+def twice(x):
+    return 2 * x
+
+@numba.njit
+def own(x):
+    return twice(x) + 1
+
+print(own(3))
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                           timeout=PATIENCE)  # fmt: skip
+    assert ended.stdout == "7\n", ended.stderr
+
+
 @pytest.mark.usefixtures("heeded")
 def test_compiling_does_not_hold_up_an_interrupt_and_comes_to_its_end():
     _kernels._configure()  # so that compiling is announced

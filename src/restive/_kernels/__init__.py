@@ -189,9 +189,23 @@ def njit(**options: Any) -> Callable[[Any], Any]:
         kernel = compiled(function)
         if keep:
             _forgiving(kernel._cache)
-        compile_or_load = kernel.compile
-        # one call of the compiler takes seconds and is deaf, and interrupted it raises anything
-        kernel.compile = lambda signature: heard(lambda: compile_or_load(signature))
+        kernel.compile = _heard_unless_locked(kernel.compile)
         return kernel
 
     return decorate
+
+
+def _heard_unless_locked(compile_or_load: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """One call of the compiler takes seconds and is deaf, and interrupted it raises anything.
+
+    Where a function of the user's own is being compiled that calls a kernel, this thread holds the
+    compiler's lock, and another thread would wait for it for ever.
+    """
+    from numba.core.compiler_lock import global_compiler_lock
+
+    def compile_heard(signature: Any) -> Any:
+        if global_compiler_lock.is_locked():
+            return compile_or_load(signature)
+        return heard(lambda: compile_or_load(signature))
+
+    return compile_heard
