@@ -16,6 +16,7 @@ from restive.data.columns import Columns, is_missing, number
 
 JITTER = 0.3  # steps by which a time may lie beside the grid; beyond, its step is anybody's guess
 COARSE = 30  # whole times whose gaps are all multiples of this or more are not steps
+ROUNDING = 1e-12  # share of a step's length that is none of the clock's
 FURTHEST = 10**12  # steps between first and last sighting, at most
 DATE = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(.*)", re.DOTALL)
 SPAN = re.compile(r"(?:(\d+) days?, )?(\d+):(\d\d):(\d\d(?:\.\d+)?)")
@@ -181,5 +182,15 @@ def _grid(times: Floats, tick: float) -> tuple[float, float]:
         tick, phase = np.polyfit(counts, moments - moments[0], 1)
         counts = np.rint((moments - moments[0] - phase) / tick)
     else:
-        return float(tick), float(phase + moments[0])
+        return _whole(float(tick)), float(phase + moments[0])
     return tick, float(moments[0])
+
+
+def _whole(tick: float) -> float:
+    """The length without what rounding in the least squares adds to a whole number.
+
+    >>> _whole(86400.00000000001), _whole(0.1)
+    (86400.0, 0.1)
+    """
+    nearest = float(round(tick))
+    return nearest if nearest >= 1 and abs(tick - nearest) <= ROUNDING * nearest else tick
