@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from itertools import chain
 from typing import Any, NamedTuple, cast
 
-from restive.base.errors import Fault, ProblemError, RestiveError
+from restive.base.errors import Fault, RestiveError, refuse
 from restive.base.pools import Pool, Work, dask_pool, local_pool, ray_pool
 
 BACKENDS = ("local", "dask", "ray")
@@ -63,8 +63,7 @@ def opened(
 
     work: what workers do with a batch; they do it on one thread, the other cores are busy.
     """
-    if faults := check_backend(backend, address, workers):
-        raise ProblemError(faults)
+    refuse(check_backend(backend, address, workers))
     start = {"local": local_pool, "dask": dask_pool, "ray": ray_pool}[backend]
     with warnings.catch_warnings(), start(work, address, workers, max(jobs, 1)) as pool:
         # after an interrupt this is what the user asked for

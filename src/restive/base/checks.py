@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 
 
 def require(holds: bool, name: str, value: object, remedy: str) -> None:
     """Raise ProblemError with the argument's name, its value and the remedy unless ``holds``."""
     if not holds:
-        raise ProblemError([Fault(name, "not allowed", repr(value)[:80], remedy)])
+        raise refusal(name, "not allowed", repr(value)[:80], remedy)
 
 
 def require_delta(delta: float) -> None:

@@ -37,5 +37,16 @@ class ProblemError(RestiveError, ValueError):
         super().__init__("\n".join(str(fault) for fault in self.faults))
 
 
+def refusal(path: str, message: str, value: str, remedy: str) -> ProblemError:
+    """The error of a single fault, to be raised."""
+    return ProblemError([Fault(path, message, value, remedy)])
+
+
+def refuse(faults: Sequence[Fault]) -> None:
+    """Raise all faults at once, if there are any."""
+    if faults:
+        raise ProblemError(faults)
+
+
 class TooLargeError(RestiveError, MemoryError):
     """The answer does not fit in memory; the message says its size and what would fit."""

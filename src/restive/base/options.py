@@ -9,7 +9,7 @@ from inspect import signature
 from math import inf, isfinite
 from typing import Any, Literal, ParamSpec, TypeVar
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError, refusal, refuse
 from restive.base.words import guess
 
 P = ParamSpec("P")
@@ -140,8 +140,7 @@ def parse_parameters(
             faults += known[name].check(values[name])
         except ProblemError as error:
             faults += error.faults
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)
     return values
 
 
@@ -152,8 +151,7 @@ def checked(function: Callable[P, R], parameters: Sequence[Parameter]) -> Callab
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
         arguments = signature(function).bind(*args, **kwargs).arguments
         faults = [f for p in parameters if p.name in arguments for f in p.check(arguments[p.name])]
-        if faults:
-            raise ProblemError(faults)
+        refuse(faults)
         return function(*args, **kwargs)
 
     return guarded
@@ -164,8 +162,7 @@ def spread(name: str, value: Any, count: int, of: str = "arms") -> list[Any]:
     values = list(value) if hasattr(value, "__len__") else [value] * count
     if len(values) != count:
         message = f"{len(values)} values for {count} {of}"
-        remedy = f"Give one number, or {count} of them."
-        raise ProblemError([Fault(name, message, repr(value)[:80], remedy)])
+        raise refusal(name, message, repr(value)[:80], f"Give one number, or {count} of them.")
     return values
 
 

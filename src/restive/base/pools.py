@@ -13,7 +13,7 @@ from functools import partial
 from time import sleep
 from typing import Any
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 
 ANSWER = 10  # seconds that a cluster has to answer
 
@@ -174,7 +174,7 @@ def _refused(address: str) -> Iterator[None]:
     except (OSError, TimeoutError, ValueError, RuntimeError, ConnectionError) as error:
         remedy = "Give the address of a running cluster, such as tcp://host:8786 for Dask."
         words = (str(error) or type(error).__name__).splitlines()[0][:200]
-        raise ProblemError([Fault("address", f"no answer: {words}", address, remedy)]) from None
+        raise refusal("address", f"no answer: {words}", address, remedy) from None
 
 
 @contextmanager

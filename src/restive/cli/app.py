@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperGroup
 
-from restive.base.errors import Fault, ProblemError, RestiveError
+from restive.base.errors import Fault, RestiveError, refusal, refuse
 from restive.base.words import visible
 
 if TYPE_CHECKING:
@@ -104,8 +104,7 @@ def _parse_once(command: Any, parse: Any, ctx: Any, words: list[str]) -> Any:
         Fault(name, "given twice", "", "Leave one out; give the command again for the other.")
         for name in dict.fromkeys(given) if given.count(name) > 1
     ]  # fmt: skip
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)
     return parse(ctx, words)
 
 
@@ -189,8 +188,7 @@ def read_problem(word: str) -> Bandit:
         text = read_stream(sys.stdin.buffer).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         byte = f"byte {error.object[error.start]:#04x}"
-        fault = Fault("<stdin>", "not UTF-8 text", byte, "Send the problem in UTF-8.")
-        raise ProblemError([fault]) from None
+        raise refusal("<stdin>", "not UTF-8 text", byte, "Send the problem in UTF-8.") from None
     # A TOML problem cannot open with a brace and a JSON problem cannot open with anything else.
     form: Literal["toml", "json"] = "json" if text.lstrip().startswith("{") else "toml"
     return parse_problem(text, form, source="<stdin>")

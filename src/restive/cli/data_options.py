@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 
 Data = Annotated[
     list[str],
@@ -133,4 +133,4 @@ def _rewards(text: str) -> dict[str, float] | None:
 
 
 def _refuse(option: str, message: str, text: str, remedy: str) -> NoReturn:
-    raise ProblemError([Fault(option, message, text[:80], remedy)]) from None
+    raise refusal(option, message, text[:80], remedy) from None

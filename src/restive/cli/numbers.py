@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 
 LONGEST = Decimal("1e300")  # beyond, formulas leave the range of floats
 
@@ -19,7 +19,7 @@ def read_horizon(text: str) -> int:
     # the size is looked at first: 1e999999999 would fill the memory as an integer
     if steps is None or not 1 <= steps <= LONGEST or steps != int(steps):
         remedy = "Give a whole number of steps from 1 to 1e300, such as 1e6."
-        raise ProblemError([Fault("--horizon", "not a number of steps", text[:80], remedy)])
+        raise refusal("--horizon", "not a number of steps", text[:80], remedy)
     return int(steps)
 
 
@@ -28,7 +28,7 @@ def read_probability(option: str, text: str) -> float:
     chance = _read(text)
     if chance is None or not 0 < float(chance) < 1:
         remedy = "Give a probability above 0 and below 1, such as 0.05."
-        raise ProblemError([Fault(option, "not a probability", text[:80], remedy)])
+        raise refusal(option, "not a probability", text[:80], remedy)
     return float(chance)
 
 
@@ -44,7 +44,7 @@ def read_caps(text: str, n_arms: int) -> list[int] | None:
     numbers = [int(word) if word.strip().isdecimal() else 0 for word in words]
     if min(numbers) < 1 or len(numbers) not in (1, n_arms):
         remedy = f"Give one whole number from 1 on, or {n_arms} separated by commas."
-        raise ProblemError([Fault("--caps", "not ages to tell apart", text[:80], remedy)])
+        raise refusal("--caps", "not ages to tell apart", text[:80], remedy)
     return numbers * n_arms if len(numbers) == 1 else numbers
 
 
@@ -60,7 +60,7 @@ def read_memory(text: str) -> int | None:
     size = _read(text[:-1] if unit else text)
     if size is None or not 0 < size < Decimal("1e18"):
         remedy = "Give a size such as 500M, 8G or a number of bytes."
-        raise ProblemError([Fault("--memory", "not a size", text[:80], remedy)])
+        raise refusal("--memory", "not a size", text[:80], remedy)
     return int(size * 1024**unit)
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from restive.base.errors import Fault, ProblemError, RestiveError
+from restive.base.errors import ProblemError, RestiveError, refusal
 from restive.base.options import parse_parameters
 from restive.learners import LEARNERS
 
@@ -65,4 +65,4 @@ def own_errors(*participants: Participant) -> Iterator[None]:
         place = extract_tb(error.__traceback__)[-1]
         words = f"it raised {type(error).__name__}: {error}".splitlines()[0][:200]
         remedy = f"See {place.filename}, line {place.lineno}, in {place.name}."
-        raise ProblemError([Fault("--learner", words, ", ".join(names), remedy)]) from None
+        raise refusal("--learner", words, ", ".join(names), remedy) from None

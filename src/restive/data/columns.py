@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.base.arrays import Ints
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import ProblemError, refusal
 from restive.base.words import shown
 
 MISSING = {"", "na", "n/a", "nan", "null", "-", "?"}  # words for a cell that holds nothing
@@ -36,11 +36,11 @@ class Columns:
     def refuse(self, row: int, column: str, message: str, remedy: str) -> ProblemError:
         """The error that a cell is wrong."""
         value = shown(_plain(self.cells[column][row])) if column in self.cells else ""
-        return ProblemError([Fault(self.place(row, column), message, value, remedy)])
+        return refusal(self.place(row, column), message, value, remedy)
 
     def refuse_column(self, column: str, message: str, remedy: str) -> ProblemError:
         place = f"{self.source}, column {shown(column)}" if self.source else f"column {column}"
-        return ProblemError([Fault(place, message, "", remedy)])
+        return refusal(place, message, "", remedy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +136,7 @@ def columns_of(data: Any) -> Columns:
         table = table[:, None]
     if table.ndim != 2:
         remedy = "Give one row a step and one column an arm."
-        raise ProblemError([Fault("data", "not a table", f"shape {table.shape}", remedy)])
+        raise refusal("data", "not a table", f"shape {table.shape}", remedy)
     return _checked({f"arm {k + 1}": _unseen(table[:, k]) for k in range(table.shape[1])})
 
 
@@ -166,7 +166,7 @@ def _values(column: Any) -> Sequence[Any]:
         column = column.to_numpy() if hasattr(column, "to_numpy") else np.array(list(column))
     if column.ndim != 1:
         remedy = "Give one value for each row."
-        raise ProblemError([Fault("data", "not a column", f"shape {column.shape}", remedy)])
+        raise refusal("data", "not a column", f"shape {column.shape}", remedy)
     return column if column.dtype.kind in "iufM" else column.tolist()  # type: ignore[no-any-return]
 
 
@@ -177,7 +177,7 @@ def _check_plain(name: str, cells: Sequence[Any]) -> None:
         if isinstance(cell, list | tuple | dict | set | np.ndarray | bytes):
             remedy = "Give plain values: numbers, text, None."
             place = f"row {row}, column {shown(name)}"
-            raise ProblemError([Fault(place, "not a plain value", shown(cell), remedy)])
+            raise refusal(place, "not a plain value", shown(cell), remedy)
 
 
 def _checked(cells: dict[str, Sequence[Any]]) -> Columns:
@@ -186,8 +186,8 @@ def _checked(cells: dict[str, Sequence[Any]]) -> Columns:
     lengths = {name: len(column) for name, column in cells.items()}
     if not cells or not max(lengths.values()):
         remedy = "Give at least two sightings of an arm."
-        raise ProblemError([Fault("data", "there is nothing in it", "", remedy)])
+        raise refusal("data", "there is nothing in it", "", remedy)
     if len(set(lengths.values())) > 1:
         remedy = "Give columns of the same length, nan where nothing was seen."
-        raise ProblemError([Fault("data", "columns of different length", str(lengths), remedy)])
+        raise refusal("data", "columns of different length", str(lengths), remedy)
     return Columns("", cells)

@@ -12,7 +12,7 @@ import numpy as np
 
 from restive.base.arrays import Floats, Ints
 from restive.base.described import Described
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.table import Table
 from restive.data.reading import read_traces
 from restive.data.traces import ArmTrace, Traces
@@ -64,7 +64,7 @@ class ArmFit:
                 remedy = (
                     "Give rewards by state (rewards=, --rewards on the command line) or a column."
                 )
-                raise ProblemError([Fault("rewards", message, "", remedy)])
+                raise refusal("rewards", message, "", remedy)
         means = np.clip(self.rewards, 0.0, 1.0)
         return Arm(self.chain, means, name=self.name, states=self.labels, reward_noise=self.noise)
 
@@ -152,9 +152,7 @@ def fit(
     traces = data if isinstance(data, Traces) else read_traces(data, **reading)
     if isinstance(data, Traces) and reading:
         remedy = "Give it to read_traces."
-        raise ProblemError(
-            [Fault(next(iter(reading)), "these traces are read already", "", remedy)]
-        )
+        raise refusal(next(iter(reading)), "these traces are read already", "", remedy)
     generator = np.random.default_rng(rng)
     arms = []
     for k, trace in enumerate(traces.arms):
@@ -172,7 +170,7 @@ def _fitted(trace: ArmTrace, level: float, rng: np.random.Generator) -> ArmFit:
     counts = GapCounts.of_moves(*trace.moves(), trace.n_states)
     if not counts.total:
         message = f"arm {trace.name!r} is never seen twice in the same piece"
-        raise ProblemError([Fault("data", message, "", "Give longer pieces.")])
+        raise refusal("data", message, "", "Give longer pieces.")
     estimate = estimate_chain(counts, level=level, rng=rng)
     means, errors, noise = _rewards(trace)
     told = remarks(estimate, trace.labels)

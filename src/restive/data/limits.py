@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import NoReturn, TextIO
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.machine import memory_allowed
 from restive.base.words import count_text, shown, size_text
 from restive.data.columns import number
@@ -24,7 +24,7 @@ SMALLER = "Take a part of it, or fewer columns."
 
 
 def refuse(place: str, message: str, value: str, remedy: str) -> NoReturn:
-    raise ProblemError([Fault(place, message, value, remedy)]) from None
+    raise refusal(place, message, value, remedy) from None
 
 
 def forecast(stream: TextIO, cells: int, source: str) -> None:

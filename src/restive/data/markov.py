@@ -10,7 +10,7 @@ import numpy as np
 
 from restive.base.arrays import Ints
 from restive.base.checks import require
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.data.change import SEGMENTS, find_moves, phase_of
 from restive.data.findings import pair_findings, single_findings
 from restive.data.stakes import dependence_stake, memory_stake, parts_stake
@@ -80,7 +80,7 @@ def _in_steps(period: float | str | None, tick: float | None) -> float | None:
         return None
     if isinstance(period, str) and period not in SPANS:
         remedy = f"Give a number of steps, or one of {', '.join(SPANS)}."
-        raise ProblemError([Fault("period", "not a period", repr(period)[:80], remedy)])
+        raise refusal("period", "not a period", repr(period)[:80], remedy)
     length = SPANS[period] / (tick or 1.0) if isinstance(period, str) else float(period)
     remedy = "Give a period of at least 2 steps."
     require(2 <= length < np.inf, "period", period, remedy)

@@ -18,7 +18,7 @@ import numpy as np
 
 from restive.base.arrays import Floats, Ints
 from restive.base.checks import require
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.data.orders import find_windows
 from restive.model.bandit import Arm, Bandit
 from restive.policies.policy import Policy
@@ -106,12 +106,11 @@ def _check(trace: ArmTrace, order: int, number: int) -> None:
     place = f'arm "{trace.name}"'
     if number > MOST:
         remedy = f"At most {MOST} are fitted: take a lower order or fewer states."
-        message = f"order {order} makes {number:,} tuples of states"
-        raise ProblemError([Fault(place, message, "", remedy)])
+        raise refusal(place, f"order {order} makes {number:,} tuples of states", "", remedy)
     if not tuple_counts(trace, order).any():
         remedy = "Fit order 1, or log runs of consecutive steps."
         message = f"order {order} cannot be fitted: {order + 1} steps in a row were never seen"
-        raise ProblemError([Fault(place, message, "", remedy)])
+        raise refusal(place, message, "", remedy)
 
 
 class LastStates(Policy):

@@ -12,7 +12,7 @@ import numpy as np
 
 from restive.base.arrays import Floats, Ints
 from restive.base.checks import require
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import ProblemError, refusal
 from restive.base.words import guess, shown
 from restive.data.columns import Columns, columns_of
 from restive.data.cutting import Cut
@@ -162,7 +162,7 @@ def _by_label(trace: ArmTrace, rewards: Mapping[str, float]) -> Floats:
         close = guess(missing[0], rewards)
         remedy = f"{close}Give a reward for each of {', '.join(trace.labels)}."
         place, message = "rewards", f"arm {trace.name!r} has a state without a reward"
-        raise ProblemError([Fault(place, message, shown(missing[0]), remedy)])
+        raise refusal(place, message, shown(missing[0]), remedy)
     values = np.array([rewards[label] for label in trace.labels], dtype=np.float64)
     require(bool(np.isfinite(values).all()), "rewards", dict(rewards), "Give finite numbers.")
     return values[trace.states]

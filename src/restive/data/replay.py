@@ -10,7 +10,7 @@ import numpy as np
 
 from restive.base.arrays import Floats
 from restive.base.checks import require
-from restive.base.errors import ProblemError, RestiveError
+from restive.base.errors import RestiveError, refuse
 from restive.data.fitting import fit
 from restive.data.reading import read_traces
 from restive.data.replay_result import Kind, Replay, ReplayRow
@@ -166,8 +166,7 @@ def _learners(
 
     world = judge.world
     participants, faults = participants_from(learners)
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)
     for participant in participants:
         replays: list[Replayed] = []
         for run in range(runs):

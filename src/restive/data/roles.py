@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError, refusal
 from restive.base.words import guess, shown
 from restive.data.columns import Columns
 
@@ -73,7 +73,7 @@ def _wide(columns: Columns, part: dict[str, str | None], arms: Sequence[str] | N
             raise ProblemError([_unknown(columns, "arm", name)])
     if not chosen:
         remedy = "Give one column an arm, or columns of arm, time and state."
-        raise ProblemError([Fault(columns.source or "data", "there are no arms", "", remedy)])
+        raise refusal(columns.source or "data", "there are no arms", "", remedy)
     return Roles(None, part["time"], None, None, part["piece"], tuple(chosen))
 
 
@@ -84,4 +84,4 @@ def _only_one_left(columns: Columns, part: dict[str, str | None]) -> str:
     place = columns.source or "data"
     remedy = "Name the column with state (--state on the command line)."
     names = ", ".join(left[:12]) or "no other columns"
-    raise ProblemError([Fault(place, "it is unclear which column holds the state", names, remedy)])
+    raise refusal(place, "it is unclear which column holds the state", names, remedy)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from restive.base.arrays import Bools, Floats, Ints
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import ProblemError, refusal
 from restive.base.words import shown
 from restive.data.columns import number
 from restive.data.cutting import Cut, Cutting, cut_signal
@@ -143,5 +143,5 @@ def _checked(
         return seen
     if len(labels) != size or len(set(labels)) != size:
         remedy = f"Give {size} different names, for {', '.join(seen.labels)}."
-        raise ProblemError([Fault("labels", "not a name for each state", shown(labels), remedy)])
+        raise refusal("labels", "not a name for each state", shown(labels), remedy)
     return ArmStates(seen.states, tuple(labels), seen.worth, seen.note)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.machine import memory_allowed
 from restive.data.traces import Traces
 from restive.simulation.traced import TraceWorld
@@ -27,12 +27,11 @@ def trace_world(traces: Traces) -> TraceWorld:
     if cells > most:
         remedy = "Give a longer tick, fewer arms or a part of the time."
         words = f"{traces.n_arms} arms and {traces.end - traces.start:,} steps"
-        raise ProblemError([Fault("data", "too long to replay step by step", words, remedy)])
+        raise refusal("data", "too long to replay step by step", words, remedy)
     states, rewards = traces.dense()
     world = TraceWorld(np.ascontiguousarray(states.T), np.ascontiguousarray(rewards.T))
     for arm, seen in zip(traces.arms, world.seen, strict=True):
         if not seen.any():
             remedy = "Give rewards by state (rewards=, --rewards on the command line) or a column."
-            message = f"no reward is known of arm {arm.name!r}"
-            raise ProblemError([Fault("rewards", message, "", remedy)])
+            raise refusal("rewards", f"no reward is known of arm {arm.name!r}", "", remedy)
     return world

@@ -10,7 +10,7 @@ from scipy.stats import chi2
 
 from restive.base.arrays import Floats
 from restive.base.checks import require
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.estimation.gap_counts import GapCounts
 from restive.estimation.likelihood import (
     Climb,
@@ -97,7 +97,7 @@ def estimate_chain(
     if counts.total < 1 or counts.n_states < 2:
         few = f"{counts.total:.0f} moves among {counts.n_states} states"
         remedy = "Give at least two sightings, of at least two states."
-        raise ProblemError([Fault("counts", "nothing to estimate a chain from", few, remedy)])
+        raise refusal("counts", "nothing to estimate a chain from", few, remedy)
     best, twin, taken = _best(counts, 0.0, np.random.default_rng(rng))
     smoothed = 0.0
     if _broken(counts, best.chain):

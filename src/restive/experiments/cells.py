@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from restive.base.errors import Fault, ProblemError, RestiveError, TooLargeError
+from restive.base.errors import Fault, ProblemError, RestiveError, TooLargeError, refuse
 from restive.base.machine import installed_version
 from restive.experiments.participants import Participant
 from restive.experiments.traces import played_stretch
@@ -216,5 +216,4 @@ def _check_versions(expected: Mapping[str, str]) -> None:
         for name, installed in versions().items()
         if expected.get(name, installed) != installed
     ]  # fmt: skip
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from restive.base.documents import canonical_json, read_json
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, refusal, refuse
 from restive.base.reading import read_file
 from restive.base.words import shown
 
@@ -30,13 +30,12 @@ def read_description(directory: Path) -> dict[str, Any] | None:
         description = None
     remedy = "Give another directory; this one cannot be read."
     if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise ProblemError([Fault(str(path), "not an experiment's description", "", remedy)])
+        raise refusal(str(path), "not an experiment's description", "", remedy)
     faults = [
         Fault(f"{path}: {place}", message, shown(value), remedy)
         for place, message, value in _wrong(description)
     ]
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)
     return description
 
 

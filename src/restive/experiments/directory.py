@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from restive.base.documents import canonical_json, read_json
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.reading import read_file
 from restive.base.writing import DRAFTS, new_file
 from restive.experiments.cells import PLAN, Cell
@@ -128,4 +128,4 @@ def writing(path: Path) -> Iterator[None]:
         message = "no room is left there" if full else f"cannot be written: {why}"
         remedy = "Make room" if full else "See that the folder can be written to"
         rest = "what is finished is kept, and the same command goes on from there"
-        raise ProblemError([Fault(str(path), message, "", f"{remedy}: {rest}.")]) from None
+        raise refusal(str(path), message, "", f"{remedy}: {rest}.") from None

@@ -10,7 +10,7 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, refuse
 from restive.base.words import shown
 from restive.experiments.description import LONGEST, MOST_CELLS, MOST_RUNS, MOST_STEPS
 from restive.experiments.named_problem import NamedProblem
@@ -71,8 +71,7 @@ class Experiment:
         if not faults:
             faults = stretch_faults(named, steps, int(count))
             faults += _check_size(len(named) * len(participants) * int(count), steps)
-        if faults:
-            raise ProblemError(faults)
+        refuse(faults)
         values = (named, participants, steps, int(count), int(start), float(delta), command)
         for name, value in zip(self.__dataclass_fields__, values, strict=True):
             object.__setattr__(self, name, value)

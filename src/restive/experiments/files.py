@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError, refusal, refuse
 from restive.base.words import guess, shown
 from restive.experiments.experiment import Experiment
 from restive.experiments.participants import participants_from
@@ -24,7 +24,7 @@ def load_experiment(path: str | Path, **changes: Any) -> Experiment:
     raw = read_document(path)
     if not isinstance(raw, Mapping):
         remedy = "Write problems = [...] and, if you like, learners, horizons, runs and a seed."
-        raise ProblemError([Fault(str(path), "not an experiment", shown(raw), remedy)])
+        raise refusal(str(path), "not an experiment", shown(raw), remedy)
     return experiment_from({**raw, **changes}, Path(path).parent)
 
 
@@ -65,8 +65,7 @@ def experiment_from(fields: Mapping[str, Any], folder: Path | None = None) -> Ex
     except ProblemError as error:
         # a problem that could not be read is one fault, not also that there are none
         faults += [f for f in error.faults if not (faults and f.path == "problems")]
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)
     return experiment
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 
 
 @contextmanager
@@ -21,8 +21,7 @@ def alone(path: Path) -> Iterator[None]:
             stream.seek(0)
             holder = stream.read(200).decode(errors="replace").strip() or "another process"
             remedy = "Wait for it, or give another directory."
-            message = "another comparison is writing there"
-            raise ProblemError([Fault(str(path.parent), message, holder, remedy)])
+            raise refusal(str(path.parent), "another comparison is writing there", holder, remedy)
         with suppress(OSError):  # on a full disk it is held all the same
             stream.truncate(0)
             stream.write(f"process {os.getpid()} on {socket.gethostname()}\n".encode())
@@ -39,7 +38,7 @@ def _opened(path: Path) -> BinaryIO:
     except OSError as error:
         message = f"cannot be written: {(error.strerror or str(error)).lower()}"
         remedy = "See that the folder can be written to, or give another directory."
-        raise ProblemError([Fault(str(path), message, "", remedy)]) from None
+        raise refusal(str(path), message, "", remedy) from None
 
 
 def _taken(descriptor: int) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError, refusal, refuse
 from restive.base.words import shown
 from restive.experiments import user_modules
 from restive.learners import LEARNERS
@@ -189,7 +189,7 @@ def _participant(item: Any, folder: Path | None) -> Participant:
         return Participant.of(item)
     if not isinstance(item, Mapping):
         remedy = "Give its name, or a class or a function that makes it."
-        raise ProblemError([Fault("", "not a learner", shown(item), remedy)])
+        raise refusal("", "not a learner", shown(item), remedy)
     faults = []
     for key in item:
         if key not in ("name", "label", "options"):
@@ -202,6 +202,5 @@ def _participant(item: Any, folder: Path | None) -> Participant:
     if not isinstance(item.get("options", {}), Mapping):
         remedy = "Write a table: options = { growth = 0.1 }."
         faults.append(Fault("options", "not a table", shown(item["options"]), remedy))
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)
     return Participant(item["name"], item.get("label", ""), item.get("options", {}), folders)

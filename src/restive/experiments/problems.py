@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError, refusal, refuse
 from restive.base.reading import read_file
 from restive.base.words import guess, shown
 from restive.data.reading import read_traces
@@ -89,7 +89,7 @@ def _given(number: int, item: Any) -> list[NamedProblem]:
         return _word(str(item), Path())
     if isinstance(item, str):
         return _word(item, Path())
-    raise ProblemError([Fault("", "not a problem", shown(item), REMEDY)])
+    raise refusal("", "not a problem", shown(item), REMEDY)
 
 
 def problems_in_file(items: Sequence[Any], folder: Path | None = None) -> list[NamedProblem]:
@@ -102,8 +102,7 @@ def problems_in_file(items: Sequence[Any], folder: Path | None = None) -> list[N
         except ProblemError as error:
             place = "" if folder is None else f"problems[{k}]"
             faults += [inside(fault, place) for fault in error.faults]
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)
     return problems
 
 
@@ -112,7 +111,7 @@ def _problems(item: Any, folder: Path) -> list[NamedProblem]:
         return _word(item, folder)
     if not isinstance(item, Mapping) or sum(key in item for key in SOURCES) != 1:
         remedy = "Give a path, or a table with one of file, gallery, suite or trace."
-        raise ProblemError([Fault("", "not a problem", shown(item), remedy)])
+        raise refusal("", "not a problem", shown(item), remedy)
     more = {"gallery": ("parameters",), "trace": READING}
     allowed = (*SOURCES, "name", *(key for own in more if own in item for key in more[own]))
     faults = [
@@ -126,8 +125,7 @@ def _problems(item: Any, folder: Path) -> list[NamedProblem]:
         for key in ("name" if source == "trace" else source, "name")
         if not isinstance(item.get(key, ""), str)
     ]
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)
     name = item.get("name", "")
     if source == "file":
         return [read_problem(folder / item["file"], name)]
@@ -150,7 +148,7 @@ def _word(word: str, folder: Path) -> list[NamedProblem]:
 def _gallery(entry: str, name: str, parameters: Any) -> NamedProblem:
     if entry not in GALLERY:
         remedy = f"{guess(entry, GALLERY)}The gallery has {', '.join(GALLERY)}."
-        raise ProblemError([Fault("gallery", "not in the gallery", shown(entry), remedy)])
+        raise refusal("gallery", "not in the gallery", shown(entry), remedy)
     known = [parameter.name for parameter in GALLERY[entry].parameters]
     options = parameters if isinstance(parameters, Mapping) else {"": parameters}
     faults = [
@@ -159,8 +157,7 @@ def _gallery(entry: str, name: str, parameters: Any) -> NamedProblem:
         for key, value in options.items()
         if key not in known
     ]  # fmt: skip
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)
     return NamedProblem.of(name or entry, GALLERY[entry].builder(**options))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from restive.base.documents import canonical_json
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.experiments.cells import PLAN, Cell
 from restive.experiments.description import read_description
 from restive.experiments.directory import Directory, read_cell
@@ -41,8 +41,7 @@ def load_results(directory: str | Path, *, partial: bool = False) -> Results:
     spec = read_description(root)
     if spec is None:
         remedy = "Give the directory that restive compare wrote."
-        message = "not a results directory: there is no experiment.json"
-        raise ProblemError([Fault(str(root), message, "", remedy)])
+        raise refusal(str(root), "not a results directory: there is no experiment.json", "", remedy)
     return _Reader(root, spec).results(partial)
 
 

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from restive.base.arrays import Floats, Ints
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.pictured import Pictured
 from restive.base.table import Table
 from restive.base.words import guess
@@ -101,8 +101,7 @@ class Results(Pictured):
             if name not in known:
                 names = [str(option) for option in known]
                 remedy = f"{guess(str(name), names)}There are {', '.join(names)}."
-                fault = Fault(field_name, "not in these results", repr(name), remedy)
-                raise ProblemError([fault])
+                raise refusal(field_name, "not in these results", repr(name), remedy)
         return self.finished.get((problem, learner, horizon))
 
     @cached_property

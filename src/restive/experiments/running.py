@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from restive.base.backends import PATIENCE, check_backend, opened, workers_lost
-from restive.base.errors import ProblemError, RestiveError
+from restive.base.errors import RestiveError, refuse
 from restive.base.notebook import notebook_line
 from restive.base.pools import Pool
 from restive.experiments.cells import PLAN, Cell, CellOutcome, Job, run_batch
@@ -38,8 +38,7 @@ def run_experiment(
 
     A learner that raises an exception does not stop the others: ``Results.failures`` tells of it.
     """
-    if faults := check_backend(backend, address, workers):
-        raise ProblemError(faults)
+    refuse(check_backend(backend, address, workers))
     silent, store = watcher is None, Store(directory, experiment)
     with notebook_line() as tell, store.held():
         watcher = watcher or (Watcher() if tell is None else Teller(tell))

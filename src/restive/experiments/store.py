@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from restive.base.documents import canonical_json, read_json
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, refusal, refuse
 from restive.base.reading import read_file
 from restive.base.words import shown
 from restive.experiments.cells import PLAN, SOURCES, Cell, CellOutcome, Job, versions
@@ -157,8 +157,7 @@ def check_extension(present: Mapping[str, Any], new: Mapping[str, Any], root: Pa
         if path == f"versions.{SOURCES}":
             message = f"{CHANGED}; {root} was made with those of hash {shown(old)}"
         faults.append(Fault(path, message, shown(value), remedy))
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)
 
 
 def _conflicts(
@@ -210,12 +209,11 @@ def _brief(value: Any) -> Any:
 def _check_folder(root: Path) -> None:
     """Refuse to fill a folder that holds something else."""
     if root.exists() and not root.is_dir():
-        fault = Fault(str(root), "this is a file", "", "Give the path of a directory.")
-        raise ProblemError([fault])
+        raise refusal(str(root), "this is a file", "", "Give the path of a directory.")
     others = [] if not root.exists() else sorted({p.name for p in root.iterdir()} - OURS)
     if others and not (root / "experiment.json").exists():
         remedy = "Give a new directory, or an empty one."
-        raise ProblemError([Fault(str(root), "holds other files", others[0], remedy)])
+        raise refusal(str(root), "holds other files", others[0], remedy)
 
 
 def log_lines(path: Path) -> Iterator[dict[str, Any]]:

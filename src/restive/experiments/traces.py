@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from restive.base.arrays import Bools, Floats
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, refusal
 from restive.base.words import shown
 from restive.data.files import READERS
 from restive.data.fitting import fit
@@ -36,7 +36,7 @@ def trace_in_file(item: Mapping[str, Any], folder: Path) -> NamedProblem:
     paths = item["trace"] if isinstance(item["trace"], list) else [item["trace"]]
     if not paths or not all(isinstance(path, str) for path in paths):
         remedy = "Give the path of a data file, or several in a list."
-        raise ProblemError([Fault("trace", "not paths", shown(item["trace"]), remedy)])
+        raise refusal("trace", "not paths", shown(item["trace"]), remedy)
     reading = {key: value for key, value in item.items() if key in READING}
     traces = read_traces([folder / path for path in paths], **reading)
     return trace_problem(traces, item.get("name") or Path(paths[0]).stem)

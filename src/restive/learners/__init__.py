@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.lazy import lazy
 from restive.learners.declaration import DEFAULT, LEARNERS, Declaration, declare
 
@@ -91,7 +91,7 @@ def load_learner(path: str | Path) -> Learner:
     entry = LEARNERS.declared().get(name)
     if entry is None:
         remedy = "Import the module that declares it, or build it as before and call its load()."
-        raise ProblemError([Fault(f"{path}.name", "no such learner", name, remedy)])
+        raise refusal(f"{path}.name", "no such learner", name, remedy)
     from restive.learners.in_units import in_units
 
     with refusing(str(path)):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.base.arrays import Floats, Ints
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.learners.storage import Snapshot, read_snapshot, write_snapshot
 from restive.policies.policy import most_preferred
 from restive.policies.sight import Observation
@@ -74,8 +74,7 @@ class Learner(ABC):
         """
         if pulls > self.most_pulls:
             remedy = f"Ask for at most {self.most_pulls}; round-robin, myopic and whittle can more."
-            fault = Fault("pulls", f"{self.name} cannot choose so many arms", str(pulls), remedy)
-            raise ProblemError([fault])
+            raise refusal("pulls", f"{self.name} cannot choose so many arms", str(pulls), remedy)
         among = None if available is None else {self.check_arm(arm) for arm in available}
         if pulls == 1 and (among is None or self.ask() in among):
             return (self.ask(),)
@@ -93,7 +92,7 @@ class Learner(ABC):
         if len(observations) > 1 and not self.several:
             remedy = "Tell it of one pull for every step of time."
             message = f"{self.name} learns from one pull a step"
-            raise ProblemError([Fault("observations", message, str(len(observations)), remedy)])
+            raise refusal("observations", message, str(len(observations)), remedy)
         for observation in self.check_step(observations):
             self.tell(*observation)
         if not observations:
@@ -178,8 +177,7 @@ class Learner(ABC):
             if state.get(key) != own:
                 made_with, own_text = repr(state.get(key))[:300], repr(own)[:300]
                 remedy = f"Restore it into a learner built with {key} {made_with}."
-                fault = Fault(f"snapshot.{key}", "made by another learner", own_text, remedy)
-                raise ProblemError([fault])
+                raise refusal(f"snapshot.{key}", "made by another learner", own_text, remedy)
 
     def check_step(self, observations: Sequence[Observation]) -> list[Observation]:
         """What was seen in a step, with arms and rewards checked before anything is learned."""
@@ -190,24 +188,22 @@ class Learner(ABC):
         arms = [arm for arm, _, _ in pulled]
         if len(set(arms)) < len(arms):
             remedy = "Give each arm pulled in the step once."
-            raise ProblemError(
-                [Fault("observations", "an arm twice in one step", str(arms), remedy)]
-            )
+            raise refusal("observations", "an arm twice in one step", str(arms), remedy)
         return pulled
 
     def check_arm(self, arm: int) -> int:
         if not isinstance(arm, int | np.integer) or not 0 <= arm < self.n_arms:
             remedy = f"Arms are numbered 0..{self.n_arms - 1}."
-            raise ProblemError([Fault("arm", "no such arm", repr(arm), remedy)])
+            raise refusal("arm", "no such arm", repr(arm), remedy)
         return int(arm)
 
     def check_reward(self, reward: float) -> float:
         if not isinstance(reward, Real | np.bool_):
             remedy = "Give what the arm paid as a number from 0 to 1."
-            raise ProblemError([Fault("reward", "not a number", repr(reward)[:80], remedy)])
+            raise refusal("reward", "not a number", repr(reward)[:80], remedy)
         if not 0 <= reward <= 1:
             remedy = "Rescale rewards to [0, 1], those of all arms alike."
-            raise ProblemError([Fault("reward", "outside [0, 1]", repr(reward), remedy)])
+            raise refusal("reward", "outside [0, 1]", repr(reward), remedy)
         return float(reward)
 
 
@@ -215,4 +211,4 @@ def require_arms(n_arms: int) -> None:
     """Refuse a number of arms that is none."""
     if not isinstance(n_arms, int | np.integer) or n_arms < 1:
         remedy = "Give the number of arms: a whole number from 1 on."
-        raise ProblemError([Fault("n_arms", "not a number of arms", repr(n_arms)[:80], remedy)])
+        raise refusal("n_arms", "not a number of arms", repr(n_arms)[:80], remedy)

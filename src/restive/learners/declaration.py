@@ -13,7 +13,7 @@ from pkgutil import walk_packages
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from restive.base.errors import Fault, ProblemError, RestiveError
+from restive.base.errors import Fault, ProblemError, RestiveError, refusal, refuse
 from restive.base.options import Parameter
 from restive.base.words import guess
 from restive.learners.forms import Practice, practical
@@ -122,8 +122,7 @@ class Declaration:
         if horizon is None and self.needs_horizon:
             remedy = "Give the number of steps."
             faults.append(Fault("horizon", "needed by this learner", "None", remedy))
-        if faults:
-            raise ProblemError(faults)
+        refuse(faults)
         chosen = {option.name: option.default for option in self.options} | options
         inputs = self._of_problem(problem) | {"horizon": horizon, "delta": delta, "rng": rng}
         told = {name: value for name, value in inputs.items() if name in self.takes}
@@ -167,7 +166,7 @@ class Declaration:
             if self.needs_bandit:
                 remedy = f"Give the bandit: the learner is told {self.told}."
                 message = f"{self.name} needs more than the number of arms"
-                raise ProblemError([Fault("problem", message, str(problem), remedy)])
+                raise refusal("problem", message, str(problem), remedy)
             return {"n_arms": problem, "pulls": 1, "problem": problem, "groups": ()}
         self._require_fit(problem)
         return {"n_arms": problem.n_arms, "pulls": problem.pulls, "sizes": problem.n_states,
@@ -179,7 +178,7 @@ class Declaration:
             able = (name for name, entry in LEARNERS.items() if entry.several_pulls)
             remedy = f"Set pulls to 1, or play {', '.join(able)}, which can pull several."
             message = f"{self.name} cannot choose so many arms"
-            raise ProblemError([Fault("pulls", message, str(bandit.pulls), remedy)])
+            raise refusal("pulls", message, str(bandit.pulls), remedy)
         self.refuse(bandit)
 
 
@@ -220,7 +219,7 @@ def _completed(option: Parameter, entry: Declaration) -> Parameter:
         return replace(option, default=argument.default)
     if argument is None and not entry.takes_any:
         words = f"{entry.builder.__qualname__} has no such parameter"
-        raise ProblemError([Fault(option.name, words, entry.name, "Add it, or do not declare it.")])
+        raise refusal(option.name, words, entry.name, "Add it, or do not declare it.")
     return option
 
 
@@ -241,7 +240,7 @@ class Registry(Mapping[str, Declaration]):
         if old is not None and repr(old.learner) != repr(kind):  # module and name of the class
             taken = f"{old.learner.__module__}.{old.learner.__qualname__}"
             remedy = f"Choose another name: {taken} has this one."
-            raise ProblemError([Fault("name", "declared already", entry.name, remedy)])
+            raise refusal("name", "declared already", entry.name, remedy)
         if not entry.published:
             kind.name, kind.guarantee, kind.deviation = entry.name, entry.guarantee, entry.deviation
             kind.declaration = entry
@@ -257,7 +256,7 @@ class Registry(Mapping[str, Declaration]):
             return self[name]
         close = guess(name, self)  # the list is long: only for those who are far off
         remedy = f"{close}restive learners lists all." if close else f"Learners: {', '.join(self)}."
-        raise ProblemError([Fault(path, "no such learner", name, remedy)])
+        raise refusal(path, "no such learner", name, remedy)
 
     def declared(self) -> Mapping[str, Declaration]:
         """All declarations, of learners that are not for bandits too."""

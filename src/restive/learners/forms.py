@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 
 if TYPE_CHECKING:
     from restive.learners.declaration import Declaration
@@ -34,7 +34,7 @@ def practical(entry: Declaration, practice: Practice) -> Declaration:
     strange = [name for name in practice.options if name not in known]
     if strange:
         remedy = f"Its options are {', '.join(known)}."
-        raise ProblemError([Fault(entry.name, "not an option of it", ", ".join(strange), remedy)])
+        raise refusal(entry.name, "not an option of it", ", ".join(strange), remedy)
     options = tuple(
         replace(option, default=practice.options.get(option.name, option.default))
         for option in entry.options

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.base.arrays import Floats, Ints
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal, refuse
 from restive.learners.contract import Learner, Walk
 from restive.learners.storage import Snapshot
 from restive.model.units import Units, check_range
@@ -55,7 +55,7 @@ class InUnits(Learner):
         if not number or not self.units.low <= reward <= self.units.high:
             message = f"not a number from {self.units.low:g} to {self.units.high:g}"
             remedy = f"Build the learner with a {KEY} that holds all rewards."
-            raise ProblemError([Fault("reward", message, repr(reward)[:80], remedy)])
+            raise refusal("reward", message, repr(reward)[:80], remedy)
         return float(np.clip(self.units.inside(float(reward)), 0.0, 1.0))
 
     def snapshot(self) -> Snapshot:
@@ -65,8 +65,7 @@ class InUnits(Learner):
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         if list(state.get(KEY, (0.0, 1.0))) != list(self.units.range):
             remedy = f"Restore it into a learner built with {KEY} {state.get(KEY)}."
-            value = str(self.units.range)
-            raise ProblemError([Fault(f"snapshot.{KEY}", "other units", value, remedy)])
+            raise refusal(f"snapshot.{KEY}", "other units", str(self.units.range), remedy)
         self.learner.restore({key: part for key, part in state.items() if key != KEY}, arrays)
 
     @property
@@ -94,6 +93,5 @@ class InUnits(Learner):
 def in_units(learner: Learner, reward_range: object) -> Learner:
     """The learner, told rewards between these two numbers from now on."""
     units, faults = check_range(reward_range)
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)
     return learner if units.plain else InUnits(learner, units)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import ProblemError, refusal
 from restive.learners.storage import Snapshot, pack
 
 if TYPE_CHECKING:
@@ -48,8 +48,7 @@ def refusing(source: str) -> Iterator[None]:
         raise
     except Exception as error:  # restore() of any learner, on any content
         words = f"{type(error).__name__}: {error}"[:200]
-        fault = Fault(source, "not a snapshot of such a learner", words, REMEDY)
-        raise ProblemError([fault]) from None
+        raise refusal(source, "not a snapshot of such a learner", words, REMEDY) from None
 
 
 def _check_kinds(own: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]) -> None:

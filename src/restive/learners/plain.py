@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from numpy.typing import NDArray
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.learners.contract import Learner
 from restive.learners.storage import Snapshot
 
@@ -44,7 +44,7 @@ class PlainLearner(Learner):
 
     def _refuse(self) -> NoReturn:
         remedy = "Make it a subclass of restive.learners.Learner, with snapshot and restore."
-        raise ProblemError([Fault("learner", "cannot be saved", self.name, remedy)])
+        raise refusal("learner", "cannot be saved", self.name, remedy)
 
 
 def as_learner(player: Any, n_arms: int) -> Learner:
@@ -53,5 +53,5 @@ def as_learner(player: Any, n_arms: int) -> Learner:
         return player
     if not all(callable(getattr(player, name, None)) for name in ("ask", "tell")):
         remedy = "Give a learner, or an object with ask() and tell(arm, state, reward)."
-        raise ProblemError([Fault("learner", "not a learner", type(player).__name__, remedy)])
+        raise refusal("learner", "not a learner", type(player).__name__, remedy)
     return PlainLearner(player, n_arms)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.base.documents import read_json
-from restive.base.errors import Fault, ProblemError, TooLargeError
+from restive.base.errors import TooLargeError, refusal
 from restive.base.reading import read_file
 from restive.base.words import size_text
 from restive.base.writing import write_bytes
@@ -72,7 +72,7 @@ def unpack(content: bytes, source: str = "<bytes>") -> Snapshot:
     except _DAMAGE as error:
         remedy = "Give a file that a learner's save() wrote."
         words = f"no {error} in it" if isinstance(error, KeyError) else str(error)[:200]
-        raise ProblemError([Fault(source, "not a saved learner", words, remedy)]) from None
+        raise refusal(source, "not a saved learner", words, remedy) from None
     return state, arrays
 
 
@@ -147,7 +147,7 @@ def generator_from(state: Mapping[str, Any]) -> np.random.Generator:
     known = ("PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937")
     if kind not in known:
         remedy = f"Known generators are {', '.join(known)}."
-        raise ProblemError([Fault("rng.bit_generator", "unknown generator", kind, remedy)])
+        raise refusal("rng.bit_generator", "unknown generator", kind, remedy)
     origin = state.get("seed", {})
     seeds = np.random.SeedSequence(origin.get("entropy"), spawn_key=origin.get("spawn_key", ()))
     bits = getattr(np.random, kind)(seeds)
@@ -186,7 +186,7 @@ def plain_label(label: Hashable) -> Hashable:
         return own
     if label.__hash__ is None:
         remedy = "Give a text, a number or a tuple: a list becomes one by tuple(...)."
-        raise ProblemError([Fault("state", "not hashable", repr(label)[:80], remedy)])
+        raise refusal("state", "not hashable", repr(label)[:80], remedy)
     return label
 
 
@@ -195,7 +195,7 @@ def encode_label(label: Hashable) -> Any:
     label = plain_label(label)
     if isinstance(label, float) and not isfinite(label):
         remedy = "Name such states by a text, or do not save the learner."
-        raise ProblemError([Fault("state", "a label that cannot be saved", repr(label), remedy)])
+        raise refusal("state", "a label that cannot be saved", repr(label), remedy)
     if label is None or isinstance(label, str | int | float):
         return label
     if isinstance(label, tuple):
@@ -221,7 +221,7 @@ def decode_label(code: Any) -> Hashable:
     (kind, content), *_ = code.items()
     if kind not in _DECODERS:
         remedy = "Load it with the version of restive that saved it."
-        raise ProblemError([Fault("state", "a label of an unknown kind", str(kind), remedy)])
+        raise refusal("state", "a label of an unknown kind", str(kind), remedy)
     return _DECODERS[kind](content)
 
 
@@ -230,7 +230,7 @@ def _refuse_label(label: Hashable) -> NoReturn:
         "Use texts, numbers, bytes, dates, members of an enumeration at the top of a module, or "
         "tuples or frozensets of these as states; or do not save the learner."
     )
-    raise ProblemError([Fault("state", "a label that cannot be saved", repr(label), remedy)])
+    raise refusal("state", "a label that cannot be saved", repr(label), remedy)
 
 
 def _encode_member(member: Enum) -> Any:
@@ -239,7 +239,7 @@ def _encode_member(member: Enum) -> Any:
     if _found_again(kind.__module__, kind.__qualname__) is not kind or not member.name:
         remedy = "Define the enumeration at the top of a module, or use names or values as states."
         name = f"{kind.__qualname__}.{member.name}"
-        raise ProblemError([Fault("state", "a label that cannot be saved", name, remedy)])
+        raise refusal("state", "a label that cannot be saved", name, remedy)
     return {"enum": [kind.__module__, kind.__qualname__, member.name]}
 
 
@@ -249,10 +249,10 @@ def _decode_member(place: list[str]) -> Hashable:
     kind = _found_again(module, path)
     if kind is None:
         remedy = f"Import {module} first, the module that defines it."
-        raise ProblemError([Fault("state", "a label of an unknown enumeration", path, remedy)])
+        raise refusal("state", "a label of an unknown enumeration", path, remedy)
     if not (isinstance(kind, type) and issubclass(kind, Enum)) or name not in kind.__members__:
         remedy = "Load it where the enumeration is as it was when the learner was saved."
-        raise ProblemError([Fault("state", "not an enumeration with this member", name, remedy)])
+        raise refusal("state", "not an enumeration with this member", name, remedy)
     return kind.__members__[name]
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from restive.base.arrays import Floats, Ints
 from restive.base.described import Brief
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 
 if TYPE_CHECKING:
     from restive._kernels.schedule import Tables
@@ -41,7 +41,7 @@ class IndexTable(Brief):
         grid = _numbers("values", values, 2)
         if not 1 <= period <= grid.shape[1]:
             remedy = f"Give a whole number from 1 to the number of ages, {grid.shape[1]}."
-            raise ProblemError([Fault("period", "not a period of this table", str(period), remedy)])
+            raise refusal("period", "not a period of this table", str(period), remedy)
         if unseen is None:
             unseen = grid[:, -period:].mean()
         fresh = _numbers("unseen", np.atleast_1d(np.asarray(unseen, dtype=np.float64)), 1)
@@ -49,7 +49,7 @@ class IndexTable(Brief):
             fresh = np.resize(fresh, period) if period % len(fresh) == 0 else fresh
         if len(fresh) < period:
             remedy = f"Give one number, or at least one for each of the {period} phases."
-            raise ProblemError([Fault("unseen", "too few numbers", str(len(fresh)), remedy)])
+            raise refusal("unseen", "too few numbers", str(len(fresh)), remedy)
         object.__setattr__(self, "values", grid)
         object.__setattr__(self, "period", int(period))
         object.__setattr__(self, "unseen", fresh)
@@ -80,12 +80,12 @@ def _numbers(path: str, raw: ArrayLike, dimensions: int) -> Floats:
     if grid.ndim != dimensions or grid.size == 0:
         remedy = "Give one row per state with one number per age." if dimensions == 2 else "Give "
         remedy += "" if dimensions == 2 else "one number, or one per age."
-        raise ProblemError([Fault(path, "wrong shape", str(grid.shape), remedy)])
+        raise refusal(path, "wrong shape", str(grid.shape), remedy)
     if np.isnan(grid).any():
         where = np.argwhere(np.isnan(grid))[0].tolist()
         place = "".join(f"[{k}]" for k in where)
         remedy = "Every index must be a number that can be compared."
-        raise ProblemError([Fault(path + place, "not a number", "nan", remedy)])
+        raise refusal(path + place, "not a number", "nan", remedy)
     grid.setflags(write=False)
     return grid
 
@@ -93,7 +93,7 @@ def _numbers(path: str, raw: ArrayLike, dimensions: int) -> Floats:
 def pack_tables(tables: Sequence[IndexTable]) -> Tables:
     """The tables of all kinds of arms as the scheduler's kernels read them."""
     if not tables:
-        raise ProblemError([Fault("tables", "there are none", "[]", "Give one per kind of arm.")])
+        raise refusal("tables", "there are none", "[]", "Give one per kind of arm.")
     pieces, lengths, periods = [], [], []
     for table in tables:
         pieces += [table.values.ravel(), table.unseen]

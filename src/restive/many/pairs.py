@@ -13,7 +13,7 @@ import numpy as np
 
 from restive.base.arrays import Floats
 from restive.base.described import Brief
-from restive.base.errors import Fault, ProblemError, TooLargeError
+from restive.base.errors import Fault, TooLargeError, refuse
 from restive.many.lagrangian import lagrangian_bound
 from restive.many.pair_budgets import Budgets, read_at
 from restive.many.pair_certificate import Certified, Kind, at_price, certify
@@ -214,5 +214,4 @@ def _check(
     for name, value in (("time", time), ("tolerance", tolerance)):
         if not value > 0:
             faults.append(Fault(name, "not positive", repr(value), "Give a positive number."))
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)

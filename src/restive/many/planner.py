@@ -9,7 +9,7 @@ from math import inf
 
 from numpy.linalg import LinAlgError
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.notebook import notebook_line
 from restive.base.words import duration_text
 from restive.many import plan_stages as stages
@@ -94,7 +94,7 @@ def plan_improvements(
     require_bandit(bandit)
     if not 0 < time < inf:
         remedy = "Give a number of seconds above 0, such as 60."
-        raise ProblemError([Fault("time", "not a time to plan in", f"{time!r}", remedy)])
+        raise refusal("time", "not a time to plan in", f"{time!r}", remedy)
     if tolerance is not None:
         check_tolerance(tolerance)
     task, ahead = _task(bandit, tolerance, time, memory, rng)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from restive.base.arrays import Floats, Ints
 from restive.base.described import Brief
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.randomness import heights_of
 from restive.model import chains
 from restive.model.bandit import Arm
@@ -44,7 +44,7 @@ class Population(Brief):
         if numbers.ndim != 1 or len(numbers) == 0 or len(bad):
             remedy = f"Give one number from 0 to {len(collected) - 1} per arm."
             text = str(numbers[bad[0]]) if numbers.ndim == 1 and len(bad) else str(numbers.shape)
-            raise ProblemError([Fault("kind_of", "not a kind of each arm", text, remedy)])
+            raise refusal("kind_of", "not a kind of each arm", text, remedy)
         object.__setattr__(self, "kinds", collected)
         object.__setattr__(self, "kind_of", numbers)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from restive.base.arrays import Ints
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.many.index_tables import IndexTable, pack_tables
 from restive.many.scheduler_state import (
     MOST_ARMS,
@@ -152,7 +152,7 @@ class Scheduler:
 
         if steps < 0:
             remedy = "Time does not run backwards; give 0 or more."
-            raise ProblemError([Fault("steps", "negative", str(steps), remedy)])
+            raise refusal("steps", "negative", str(steps), remedy)
         if steps > 0:
             schedule.pass_time(self._tables, self._arms, int(steps))
 
@@ -194,8 +194,7 @@ class Scheduler:
 
         if state.get("format") != "restive scheduler 1":
             remedy = "Give what Scheduler.snapshot() returned."
-            text = str(state.get("format"))
-            raise ProblemError([Fault("format", "not a saved scheduler", text, remedy)])
+            raise refusal("format", "not a saved scheduler", str(state.get("format")), remedy)
         tables = schedule.Tables(*(arrays[f"tables.{name}"] for name in schedule.Tables._fields))
         scheduler = cls.__new__(cls)
         scheduler._prepare(tables, int(state["pulls"]))
@@ -226,7 +225,7 @@ class Scheduler:
         before = len(self._rows)
         if size > MOST_ARMS:
             remedy = "Use several schedulers."
-            raise ProblemError([Fault("kinds", f"more than {MOST_ARMS} arms", str(size), remedy)])
+            raise refusal("kinds", f"more than {MOST_ARMS} arms", str(size), remedy)
         longer = {}
         for name in ("nodes", "since", "rank"):
             old = getattr(self._arms, name)
@@ -240,7 +239,7 @@ class Scheduler:
         if not 1 <= pulls <= count:
             message = "more pulls than arms" if pulls > count else "no pull at all"
             remedy = f"Pull at least one arm a step and at most all {count} of them."
-            raise ProblemError([Fault("pulls", message, str(pulls), remedy)])
+            raise refusal("pulls", message, str(pulls), remedy)
 
     def _check_kinds(self, kinds: Ints) -> None:
         known = len(self._tables.first)
@@ -248,7 +247,7 @@ class Scheduler:
         if len(bad):
             remedy = f"There are tables of {known} kinds: 0 to {known - 1}."
             path, text = f"kinds[{bad[0]}]", str(kinds[bad[0]])
-            raise ProblemError([Fault(path, "no table for this kind of arm", text, remedy)])
+            raise refusal(path, "no table for this kind of arm", text, remedy)
 
     def _check_known(self, numbers: Ints) -> None:
         inside = (numbers >= 0) & (numbers < len(self._rows))
@@ -256,23 +255,23 @@ class Scheduler:
         if not known.all():
             k = int(np.argmin(known))
             remedy = "Give numbers of arms that were added and not removed since."
-            raise ProblemError([Fault(f"arms[{k}]", "no such arm", str(numbers[k]), remedy)])
+            raise refusal(f"arms[{k}]", "no such arm", str(numbers[k]), remedy)
         if len(numbers) > 1:
             ordered = np.sort(numbers)
             twice = ordered[1:][ordered[1:] == ordered[:-1]]
             if len(twice):
                 remedy = "Tell each arm once a step."
-                raise ProblemError([Fault("arms", "an arm occurs twice", str(twice[0]), remedy)])
+                raise refusal("arms", "an arm occurs twice", str(twice[0]), remedy)
 
     def _check_seen(self, numbers: Ints, seen: Ints) -> None:
         if len(seen) != len(numbers):
             remedy = "Give one state per arm."
             message = f"{len(seen)} states for {len(numbers)} arms"
-            raise ProblemError([Fault("states", message, str(len(seen)), remedy)])
+            raise refusal("states", message, str(len(seen)), remedy)
         kinds = np.searchsorted(self._tables.first, self._rows[numbers], side="right") - 1
         sizes = self._tables.sizes[kinds]
         bad = np.flatnonzero((seen < 0) | (seen >= sizes))
         if len(bad):
             k = int(bad[0])
             remedy = f"Arm {numbers[k]} has the states 0 to {sizes[k] - 1}."
-            raise ProblemError([Fault(f"states[{k}]", "no such state", str(seen[k]), remedy)])
+            raise refusal(f"states[{k}]", "no such state", str(seen[k]), remedy)

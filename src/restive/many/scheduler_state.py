@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from restive.base.arrays import Ints
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 
 if TYPE_CHECKING:
     from restive._kernels.schedule import Arms, Scratch, Tables
@@ -23,8 +23,7 @@ def new_arms(tables: Tables, row: Ints, since: Ints, time: int, room: int) -> Ar
 
     count = len(row)
     if count > MOST_ARMS:
-        remedy = "Use several schedulers."
-        raise ProblemError([Fault("kinds", f"more than {MOST_ARMS} arms", str(count), remedy)])
+        raise refusal("kinds", f"more than {MOST_ARMS} arms", str(count), "Use several schedulers.")
     nodes = np.full((count, 4), -1, dtype=np.int32)
     nodes[:, 0] = row
     words = np.zeros(int(tables.levels[-1, -1]), dtype=np.uint64)
@@ -60,6 +59,5 @@ def whole_numbers(path: str, raw: ArrayLike) -> Ints:
     if numbers.size == 0:
         return np.empty(0, dtype=np.int64)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-        remedy = "Give whole numbers."
-        raise ProblemError([Fault(path, "not a list of whole numbers", str(raw)[:80], remedy)])
+        raise refusal(path, "not a list of whole numbers", str(raw)[:80], "Give whole numbers.")
     return np.ascontiguousarray(numbers, dtype=np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 
 from restive.base.arrays import Floats
 from restive.base.backends import Workplace
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, refuse
 from restive.base.randomness import Seed, seed_sequence
 from restive.many.policies import PopulationPolicy
 from restive.many.population import Population
@@ -124,8 +124,7 @@ def _check(population: Population, pulls: int, horizon: int, runs: int) -> None:
     for name, number in (("horizon", horizon), ("runs", runs)):
         if number < 1:
             faults.append(Fault(name, "not positive", str(number), "Give 1 or more."))
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)
 
 
 def _value(

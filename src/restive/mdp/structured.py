@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from restive.base.arrays import Floats, Ints
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class StructuredMDP:
             path = f"successors[{state}][{action}]"
             remedy = "Join outcomes that lead to the same state, and add up their chances."
             shown = str(self.successors[state, action].tolist())
-            raise ProblemError([Fault(path, "two outcomes lead to the same state", shown, remedy)])
+            raise refusal(path, "two outcomes lead to the same state", shown, remedy)
 
     @property
     def n_states(self) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.words import shown
 from restive.model.bandit import Arm, Bandit
 
@@ -28,7 +28,7 @@ def require_bandit(value: object, name: str = "bandit") -> Bandit:
         text, remedy = "one Arm", "Put it into a bandit: restive.Bandit([arm])."
     elif isinstance(value, list | tuple) and value and all(isinstance(x, Arm) for x in value):
         text, remedy = f"{len(value)} arms", "Put them into a bandit: restive.Bandit(arms)."
-    raise ProblemError([Fault(name, "not a Bandit", text, remedy)])
+    raise refusal(name, "not a Bandit", text, remedy)
 
 
 def require_one_pull(bandit: Bandit, what: str) -> None:
@@ -37,7 +37,7 @@ def require_one_pull(bandit: Bandit, what: str) -> None:
     if bandit.pulls > 1:
         message = f"{what} is there for one pull a step only"
         remedy = "Set pulls to 1, or play myopic, whittle or round-robin, which can pull several."
-        raise ProblemError([Fault("pulls", message, str(bandit.pulls), remedy)])
+        raise refusal("pulls", message, str(bandit.pulls), remedy)
 
 
 def state_numbers(bandit: Bandit, states: ArrayLike) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from restive.base.arrays import Floats, Ints
 from restive.base.described import Brief
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, refusal, refuse
 from restive.model import chains, validation
 from restive.model.units import PLAIN, Units, check_range
 from restive.model.validation import Initial, RewardNoise, frozen
@@ -76,8 +76,7 @@ class Arm:
         faults += validation.check_noise(reward_noise)
         law, more = validation.check_initial(initial, names, size or len(names))
         faults += more
-        if faults:
-            raise ProblemError(faults)
+        refuse(faults)
         assert matrix is not None
         assert means is not None
         self.__dict__.update(  # frozen to everybody else
@@ -194,17 +193,12 @@ class Bandit(Brief):
     def __init__(self, arms: Iterable[Arm], name: str = "", pulls: int = 1) -> None:
         collected = tuple(arms)
         if not collected:
-            raise ProblemError([Fault("arms", "there are no arms", "[]", "Give at least one arm.")])
+            raise refusal("arms", "there are no arms", "[]", "Give at least one arm.")
         for j, arm in enumerate(collected):
             if not isinstance(arm, Arm):
-                fault = Fault(f"arms[{j}]", "not an Arm", repr(arm), "Build it with restive.Arm.")
-                raise ProblemError([fault])
-        if (
-            faults := _check_units(collected)
-            + _check_groups(collected)
-            + validation.check_pulls(pulls, len(collected))
-        ):
-            raise ProblemError(faults)
+                raise refusal(f"arms[{j}]", "not an Arm", repr(arm), "Build it with restive.Arm.")
+        faults = _check_units(collected) + _check_groups(collected)
+        refuse(faults + validation.check_pulls(pulls, len(collected)))
         object.__setattr__(self, "arms", collected)
         object.__setattr__(self, "name", str(name))
         object.__setattr__(self, "pulls", int(pulls))

@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError, refusal, refuse
 from restive.base.reading import read_file
 from restive.base.words import guess, shown
 from restive.model.arguments import require_bandit
@@ -80,8 +80,7 @@ def dump_problem(bandit: Bandit, format: Format = "toml") -> str:  # noqa: A002
     if not bandit.units.plain:
         head["reward_range"] = list(bandit.units.range)
     tables = [_fields(arm) for arm in bandit.arms]
-    if faults := shared_names(tables):  # a file may not hold these, so none is written
-        raise ProblemError(faults)
+    refuse(shared_names(tables))  # a file may not hold these, so none is written
     if _checked_format(format) == "toml":
         blocks = [_toml_lines(head)] if head else []
         blocks += ["[[arms]]\n" + _toml_lines(table) for table in tables]
@@ -94,8 +93,7 @@ def dump_problem(bandit: Bandit, format: Format = "toml") -> str:  # noqa: A002
 def _checked_format(form: str) -> Format:
     if form in ("toml", "json"):
         return "toml" if form == "toml" else "json"
-    fault = Fault("format", "unknown format", shown(form), 'Choose "toml" or "json".')
-    raise ProblemError([fault])
+    raise refusal("format", "unknown format", shown(form), 'Choose "toml" or "json".')
 
 
 def _fields(arm: Arm) -> dict[str, Any]:
@@ -144,21 +142,21 @@ def _written(value: Any, used: int, indent: int) -> str:
 def _read(path: Path) -> tuple[str, Format]:
     if path.suffix.lower() not in (".toml", ".json"):
         remedy = "Name it .toml or .json, after the format it is written in."
-        raise ProblemError([Fault(str(path), "unknown kind of file", shown(path.suffix), remedy)])
+        raise refusal(str(path), "unknown kind of file", shown(path.suffix), remedy)
     try:
         data = read_file(path)
     except (OSError, ValueError) as error:
         message = getattr(error, "strerror", None) or str(error)
         if getattr(error, "errno", None) == errno.EFBIG:
-            raise ProblemError([Fault(str(path), message, "", SMALLER)]) from None
-        raise ProblemError([Fault(str(path), message, "", _nearby(path))]) from None
+            raise refusal(str(path), message, "", SMALLER) from None
+        raise refusal(str(path), message, "", _nearby(path)) from None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = data[: error.start].decode("latin-1")
         culprit = f"byte {data[error.start]:#04x}"
         remedy = "Save the file in UTF-8."
-        raise ProblemError([Fault(_place(before), "not UTF-8 text", culprit, remedy)]) from None
+        raise refusal(_place(before), "not UTF-8 text", culprit, remedy) from None
     return text, "json" if path.suffix.lower() == ".json" else "toml"
 
 
@@ -179,7 +177,7 @@ def _place(before: str) -> str:
 def _decoded(text: str, form: Format, source: str) -> Any:
     if not text.strip():
         remedy = "Describe at least one arm, with its transitions and rewards."
-        raise ProblemError([Fault(source, "the file is empty", "", remedy)])
+        raise refusal(source, "the file is empty", "", remedy)
     if fault := _excess(text, form, source):
         raise ProblemError([fault])
     try:

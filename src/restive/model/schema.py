@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError, refusal
 from restive.base.words import shown
 from restive.model.bandit import Arm, Bandit
 from restive.model.problem_file import ArmFile
@@ -44,7 +44,7 @@ def bandit_from(decoded: Any, source: str) -> Bandit:
     raw = _cleaned(decoded, "", 0, faults)
     if not isinstance(raw, dict):
         remedy = 'Start with a JSON object: {"name": ..., "arms": [...]}.'
-        raise ProblemError([Fault(source, "not a problem", shown(raw), remedy)])
+        raise refusal(source, "not a problem", shown(raw), remedy)
     errors = structural_errors(raw)
     faults += [translated(error) for error in errors]
     entries = raw["arms"] if isinstance(raw.get("arms"), list) else []

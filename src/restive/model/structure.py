@@ -9,7 +9,7 @@ from typing import Any, cast
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, refusal
 from restive.base.words import guess, shown
 from restive.model.problem_file import EXAMPLE, ArmFile, ProblemFile
 from restive.model.validation import MOST_FAULTS
@@ -38,16 +38,14 @@ def require_sane_size(raw: Any) -> None:
     arms = raw.get("arms")
     entries = arms if isinstance(arms, list) else []
     if len(raw) > MOST_KEYS or any(isinstance(e, dict) and len(e) > MOST_KEYS for e in entries):
-        fault = Fault("arms", f"a table of more than {MOST_KEYS} keys", "", "Correct it.")
-        raise ProblemError([fault])
+        raise refusal("arms", f"a table of more than {MOST_KEYS} keys", "", "Correct it.")
     if (count := sum(map(_room, entries))) > MOST_TRANSITIONS:
         message = f"more than {MOST_TRANSITIONS:,} transition probabilities"
-        remedy = "Give fewer arms, or arms of fewer states."
-        raise ProblemError([Fault("arms", message, f"{count:,}", remedy)])
+        raise refusal("arms", message, f"{count:,}", "Give fewer arms, or arms of fewer states.")
     if (wrong := sum(map(_words, entries))) > MOST_FAULTS:
         message = f"more than {MOST_FAULTS:,} entries of matrices that are not numbers"
         remedy = "Write numbers between 0 and 1, without quotes."
-        raise ProblemError([Fault("arms", message, f"{wrong:,}", remedy)])
+        raise refusal("arms", message, f"{wrong:,}", remedy)
 
 
 def _words(entry: Any) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.words import guess
 from restive.paper.claim import Claim
 from restive.paper.claims import (
@@ -78,7 +78,7 @@ def chosen(words: str) -> tuple[Claim, ...]:
         if not any(_matches(claim, name) for claim in CLAIMS):
             known = [claim.name for claim in CLAIMS]
             remedy = f"{guess(name, known)}Claims are {', '.join(known)}."
-            raise ProblemError([Fault("--only", "no such claim", name, remedy)])
+            raise refusal("--only", "no such claim", name, remedy)
     return tuple(claim for claim in CLAIMS if any(_matches(claim, name) for name in names))
 
 

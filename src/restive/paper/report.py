@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.paper.catalogue import CLAIMS
 from restive.paper.claim import Judgement
 
@@ -106,6 +106,6 @@ def check_folder(folder: str) -> None:
     target = Path(folder)
     if folder and target.exists() and not target.is_dir():
         remedy = "Give the path of a folder; it is made if it does not exist."
-        raise ProblemError([Fault("--out", "not a folder", folder, remedy)])
+        raise refusal("--out", "not a folder", folder, remedy)
     if folder:
         target.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from math import inf, lcm, prod
 
 import numpy as np
 
-from restive.base.errors import Fault, ProblemError, TooLargeError
+from restive.base.errors import TooLargeError, refusal
 from restive.base.machine import memory_allowed
 from restive.base.words import count_text, size_text
 from restive.mdp.representation import Representation
@@ -142,8 +142,7 @@ def check_tolerance(tolerance: float) -> None:
     """Refuse what is no accuracy of a gain between 0 and 1."""
     if not 1e-12 <= tolerance < 1:
         remedy = "Give a number from 1e-12 to below 1, such as 1e-6."
-        fault = Fault("tolerance", "not an accuracy", f"{tolerance!r}", remedy)
-        raise ProblemError([fault])
+        raise refusal("tolerance", "not an accuracy", f"{tolerance!r}", remedy)
 
 
 def peak(rep: Representation) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Sequence
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.policies.sight import NEVER, Sight
 
 Function = Callable[[tuple[int, ...], tuple[int, ...]], int | Sequence[int]]
@@ -84,8 +84,7 @@ class Always(Policy):
 
     def __init__(self, n_arms: int, arm: int) -> None:
         if not isinstance(arm, int | np.integer) or not 0 <= arm < n_arms:
-            remedy = f"Arms are numbered 0..{n_arms - 1}."
-            raise ProblemError([Fault("policy", "no such arm", repr(arm), remedy)])
+            raise refusal("policy", "no such arm", repr(arm), f"Arms are numbered 0..{n_arms - 1}.")
         self.n_arms, self.arm = n_arms, int(arm)
 
     def priorities(self, states: Ints, ages: Ints, last: Ints) -> Floats:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, ParamSpec
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.options import Parameter, checked, parse_parameters, spread
 from restive.problems.rows import cycle, dirichlet_rows, lazy, sparse_row
 
@@ -158,7 +158,7 @@ def lower_bound(
 
     if gap is not None and horizon is not None:
         remedy = "Leave one of them out: the horizon only serves to choose the gap."
-        raise ProblemError([Fault("horizon", "given along with gap", str(horizon), remedy)])
+        raise refusal("horizon", "given along with gap", str(horizon), remedy)
     if gap is None:
         gap = 0.1 if horizon is None else min(1.0, sqrt(n_arms * cycle_length / horizon)) / 4
     if best is None:
@@ -166,7 +166,7 @@ def lower_bound(
     winners = spread("best", best, cycle_length, "phases")
     if max(winners) >= n_arms:
         remedy = f"The arms are numbered from 0 to {n_arms - 1}."
-        raise ProblemError([Fault("best", "no such arm", repr(best), remedy)])
+        raise refusal("best", "no such arm", repr(best), remedy)
     arms = []
     for j in range(n_arms):
         means = [0.5 + gap if winner == j else 0.5 for winner in winners]
@@ -262,7 +262,7 @@ def build(name: str, **parameters: str) -> Bandit:
     """
     if name not in GALLERY:
         remedy = f"The gallery has {', '.join(GALLERY)}."
-        raise ProblemError([Fault("problem", "not in the gallery", repr(name), remedy)])
+        raise refusal("problem", "not in the gallery", repr(name), remedy)
     problem = GALLERY[name]
     return problem.builder(**parse_parameters(name, problem.parameters, parameters))
 
@@ -271,11 +271,10 @@ def _check_period(sizes: Sequence[int], period: int, stickiness: float) -> None:
     if period > min(sizes):
         message = f"fewer states than the period {period}"
         remedy = "Give each arm at least one state per class, or a smaller period."
-        raise ProblemError([Fault("n_states", message, str(min(sizes)), remedy)])
+        raise refusal("n_states", message, str(min(sizes)), remedy)
     if period > 1 and stickiness > 0:
         remedy = "An arm that may stay has period 1: leave out stickiness or period."
-        message = "does not go with a period above 1"
-        raise ProblemError([Fault("stickiness", message, f"{stickiness:g}", remedy)])
+        raise refusal("stickiness", "does not go with a period above 1", f"{stickiness:g}", remedy)
 
 
 def _two_channels(epsilon: float, name: str) -> Bandit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.words import guess
 from restive.problems.gallery import GALLERY
 from restive.problems.suites import describe, folder_name, suite, suites
@@ -37,7 +37,7 @@ def problems_called(name: str) -> dict[str, Bandit]:
         f"{guess(name, known)}Give the path of a .toml or .json file, a problem of the gallery "
         f"({', '.join(GALLERY)}) or a suite ({', '.join(suites())}) or a problem of it."
     )
-    raise ProblemError([Fault(name, "no such problem", "", remedy)])
+    raise refusal(name, "no such problem", "", remedy)
 
 
 def find_problem(word: str) -> Bandit:
@@ -54,7 +54,6 @@ def find_problem(word: str) -> Bandit:
     collection = problems_called(word)
     if len(collection) > 1:
         remedy = f"Name one of them, such as {next(iter(collection))}."
-        message = f"a suite of {len(collection)} problems"
-        raise ProblemError([Fault(word, message, "", remedy)])
+        raise refusal(word, f"a suite of {len(collection)} problems", "", remedy)
     ((name, bandit),) = collection.items()
     return bandit if bandit.name else Bandit(bandit.arms, name, bandit.pulls)

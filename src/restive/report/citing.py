@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from restive import __version__
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.latex import tex
 from restive.base.words import guess
 from restive.learners import LEARNERS
@@ -30,7 +30,7 @@ def bibtex(names: Sequence[str] = ()) -> str:
     for name in names:
         if name not in known:
             remedy = f"{guess(name, known)}Give names of restive learners, {', '.join(known[:2])}."
-            raise ProblemError([Fault("NAME", "nothing of this name to cite", name, remedy)])
+            raise refusal("NAME", "nothing of this name to cite", name, remedy)
     entries = dict.fromkeys(entry for name in names or known for entry in _entries(name))
     return "\n\n".join(entries) + "\n"
 

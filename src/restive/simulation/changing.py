@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, refusal, refuse
 from restive.base.randomness import Seed
 from restive.model.bandit import Arm, Bandit
 from restive.simulation.worlds import ArmPath, BanditWorld
@@ -32,8 +32,7 @@ class ChangingWorld(BanditWorld):
 
     def __init__(self, stages: Iterable[Stage], rng: Seed = 0) -> None:
         self.stages = tuple((int(begin), bandit) for begin, bandit in stages)
-        if faults := _check(self.stages):
-            raise ProblemError(faults)
+        refuse(_check(self.stages))
         super().__init__(self.stages[0][1], rng)
 
     def at(self, steps: int) -> Bandit:
@@ -82,11 +81,8 @@ def drifting(
     """
     if not 0 < begin < end or not 1 <= pieces <= end - begin:
         remedy = "Begin after step 0, end later, with at most one piece for each step between."
-        raise ProblemError(
-            [Fault("begin, end, pieces", "no drift", str((begin, end, pieces)), remedy)]
-        )
-    if faults := _check(((0, first), (begin, last))):
-        raise ProblemError(faults)
+        raise refusal("begin, end, pieces", "no drift", str((begin, end, pieces)), remedy)
+    refuse(_check(((0, first), (begin, last))))
     steps = np.linspace(begin, end, pieces, endpoint=False).astype(int).tolist()
     return ((0, first), *(
         (step, _between(first, last, (k + 1) / pieces)) for k, step in enumerate(steps)

@@ -12,7 +12,7 @@ import numpy as np
 from restive.base.arrays import Floats, Ints
 from restive.base.checks import require_horizon
 from restive.base.described import Described
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, refusal, refuse
 from restive.base.machine import installed_version
 from restive.base.notebook import notebook_line
 from restive.base.pictured import Pictured
@@ -264,8 +264,7 @@ def _check_kinds(learner: object, world: object) -> None:
     if not isinstance(world, World):
         remedy = "Give a world to play in: restive.BanditWorld(bandit, rng)."
         faults.append(Fault("world", "not a world", shown(world), remedy))
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)
 
 
 def _check(learner: Learner, world: World, plan: Plan | None) -> None:
@@ -274,16 +273,15 @@ def _check(learner: Learner, world: World, plan: Plan | None) -> None:
     arms = _arms(world)
     if learner.n_arms != arms:
         remedy = f"Build it for the {arms} arms of this world."
-        fault = Fault("learner.n_arms", "another number of arms", str(learner.n_arms), remedy)
-        raise ProblemError([fault])
+        raise refusal("learner.n_arms", "another number of arms", str(learner.n_arms), remedy)
     if _pulls(world) > 1:
         learner.ask_step(_pulls(world))  # refuses what it cannot choose
     if plan is not None and isinstance(world, ChangingWorld):
         remedy = "Leave the plan out, and compare rewards with those of each stage's plan."
-        raise ProblemError([Fault("plan", "for arms that change", plan.bandit.name, remedy)])
+        raise refusal("plan", "for arms that change", plan.bandit.name, remedy)
     if plan is not None and plan.bandit != world.bandit:
         remedy = "Give plan(world.bandit)."
-        raise ProblemError([Fault("plan", "made for another bandit", plan.bandit.name, remedy)])
+        raise refusal("plan", "made for another bandit", plan.bandit.name, remedy)
 
 
 def _provenance(learner: Learner, world: World, steps: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from restive.base.arrays import Floats
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.randomness import Seed, heights_of, recorded_seed, seed_sequence
 from restive.mdp.structured import Parameters, StructuredMDP
 
@@ -34,9 +34,9 @@ class StructuredWorld:
         sums = self.laws[used].sum(axis=-1)
         if (self.laws[used] < 0).any() or not np.allclose(sums, 1.0, atol=1e-9):
             remedy = "The probabilities of a pair's outcomes are not negative and sum to 1."
-            raise ProblemError([Fault("laws", "not probabilities", "", remedy)])
+            raise refusal("laws", "not probabilities", "", remedy)
         if ((self.rewards[used] < 0) | (self.rewards[used] > 1)).any():
-            raise ProblemError([Fault("rewards", "outside [0, 1]", "", "Rescale the rewards.")])
+            raise refusal("rewards", "outside [0, 1]", "", "Rescale the rewards.")
 
     @property
     def seed(self) -> int | list[int] | None:
@@ -77,7 +77,7 @@ class StructuredWorld:
         if array.shape != shape:
             remedy = f"Give one entry per color ({self.mdp.n_colors}) or per pair {shape}."
             name = "laws" if trailing == 2 else "rewards"
-            raise ProblemError([Fault(name, "wrong shape", str(array.shape), remedy)])
+            raise refusal(name, "wrong shape", str(array.shape), remedy)
         return array
 
 

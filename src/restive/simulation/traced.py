@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from restive.base.arrays import Bools, Floats, Ints
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.learners.contract import Learner
 from restive.learners.fixed import FollowPolicy
 from restive.policies.policy import Policy
@@ -40,13 +40,10 @@ class TraceWorld:
         if self.states.ndim != 2 or self.states.shape != self.rewards.shape:
             shapes = f"{self.states.shape} and {self.rewards.shape}"
             remedy = "Give one row per arm and one column per step in both."
-            raise ProblemError(
-                [Fault("states, rewards", "not two tables of one shape", shapes, remedy)]
-            )
+            raise refusal("states, rewards", "not two tables of one shape", shapes, remedy)
         known = self.rewards[self.seen]
         if len(known) and not (known.min() >= 0 and known.max() <= 1):
-            remedy = "Rescale the rewards of all arms alike."
-            raise ProblemError([Fault("rewards", "outside [0, 1]", "", remedy)])
+            raise refusal("rewards", "outside [0, 1]", "", "Rescale the rewards of all arms alike.")
 
     @property
     def n_arms(self) -> int:
@@ -85,7 +82,7 @@ class TraceWalk:
         """Pull these arms, and see those that were recorded."""
         if self.steps >= self.world.steps:
             remedy = "End here, or begin a new walk."
-            raise ProblemError([Fault("walk", "the trace is over", str(self.steps), remedy)])
+            raise refusal("walk", "the trace is over", str(self.steps), remedy)
         now, world = self.steps, self.world
         self.steps += 1
         return tuple(
@@ -115,8 +112,7 @@ def play_trace(
     player = FollowPolicy(learner) if isinstance(learner, Policy) else learner
     if player.n_arms != world.n_arms:
         remedy = f"Build it for the {world.n_arms} arms of this trace."
-        fault = Fault("learner.n_arms", "another number of arms", str(player.n_arms), remedy)
-        raise ProblemError([fault])
+        raise refusal("learner.n_arms", "another number of arms", str(player.n_arms), remedy)
     if world.complete:
         pulls = player.play_path(world.states, world.rewards)
         return Replayed(pulls, world.rewards[pulls, np.arange(world.steps)])

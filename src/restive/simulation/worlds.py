@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.machine import helpers
 from restive.base.randomness import Seed, heights_of, recorded_seed, seed_sequence
 from restive.model.arguments import require_bandit
@@ -158,20 +158,19 @@ class RecordedWorld:
         if self.states.ndim != 2 or self.states.shape != self.rewards.shape:
             shapes = f"{self.states.shape} and {self.rewards.shape}"
             remedy = "Give one row per arm and one column per step in both."
-            fault = Fault("states, rewards", "not two tables of one shape", shapes, remedy)
-            raise ProblemError([fault])
+            raise refusal("states, rewards", "not two tables of one shape", shapes, remedy)
         if self.states.min(initial=0) < 0:
             remedy = "Number the states of each arm from 0 on."
-            raise ProblemError([Fault("states", "negative", str(self.states.min()), remedy)])
+            raise refusal("states", "negative", str(self.states.min()), remedy)
         if not ((self.rewards >= 0) & (self.rewards <= 1)).all():
             remedy = "Rescale the rewards of all arms alike, and leave no gaps."
-            raise ProblemError([Fault("rewards", "outside [0, 1]", "", remedy)])
+            raise refusal("rewards", "outside [0, 1]", "", remedy)
 
     def blocks(self, horizon: int, size: int = BLOCK) -> Iterator[Block]:
         """As for a BanditWorld; refuses to go beyond the record."""
         if horizon > self.states.shape[1]:
             remedy = f"Play at most the {self.states.shape[1]} steps on record."
-            raise ProblemError([Fault("horizon", "longer than the record", str(horizon), remedy)])
+            raise refusal("horizon", "longer than the record", str(horizon), remedy)
         for begin in range(0, horizon, size):
             part = slice(begin, min(horizon, begin + size))
             states, rewards = self.states[:, part], self.rewards[:, part]
@@ -203,7 +202,7 @@ class PathWalk:
         pulled = [int(arm) for arm in arms if 0 <= arm < self.n_arms]
         if len(set(pulled)) < len(arms):
             remedy = f"Give different arms of 0..{self.n_arms - 1}."
-            raise ProblemError([Fault("arms", "no such arms to pull", repr(list(arms)), remedy)])
+            raise refusal("arms", "no such arms to pull", repr(list(arms)), remedy)
         now = self.steps - self._begin
         if now == self._states.shape[1]:
             self._begin, now = self.steps, 0
@@ -216,5 +215,5 @@ class PathWalk:
         block = next(self._blocks, None)
         if block is None:
             remedy = "End here, or begin a new walk."
-            raise ProblemError([Fault("walk", "the path is over", str(self.steps), remedy)])
+            raise refusal("walk", "the path is over", str(self.steps), remedy)
         return block

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import ProblemError, refusal
 from restive.cli.app import Json, app, complete_learners, complete_problem, print_json
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _given(
         settings["learners"] = [name.strip() for name in learners.split(",") if name.strip()]
         if not settings["learners"]:
             remedy = "Give names of restive learners with commas between them."
-            raise ProblemError([Fault("--learners", "there are none", learners, remedy)])
+            raise refusal("--learners", "there are none", learners, remedy)
     if horizon:
         settings["horizons"] = [read_steps(text) for text in horizon]
     if runs is not None:
@@ -175,8 +175,7 @@ def _experiment(files: list[str], settings: dict[str, Any], command: str) -> Exp
     described = {file: fields for file in files if (fields := experiment_in(file)) is not None}
     if described and len(files) > 1:
         remedy = "Give one experiment file alone, or problem files only."
-        fault = Fault(next(iter(described)), "an experiment file beside others", "", remedy)
-        raise ProblemError([fault])
+        raise refusal(next(iter(described)), "an experiment file beside others", "", remedy)
     if described:
         fields = described[files[0]]
         return experiment_from({**fields, **settings, "command": command}, Path(files[0]).parent)

@@ -9,7 +9,7 @@ import typer
 
 from restive import __version__
 from restive.base import interrupts
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, refusal, refuse
 from restive.base.words import guess
 from restive.cli.app import File, Json, app, complete_learner, print_json, read_problem
 from restive.cli.players import own_errors, read_participant
@@ -192,7 +192,7 @@ def _read_horizon(text: str) -> int:
     steps = read_horizon(text)
     if steps > LONGEST:
         remedy = f"Give at most {LONGEST:.0e} steps; restive bounds takes any horizon."
-        raise ProblemError([Fault("--horizon", "too long to play", text, remedy)])
+        raise refusal("--horizon", "too long to play", text, remedy)
     return steps
 
 
@@ -206,13 +206,13 @@ def _split(words: Sequence[str], entry: Declaration | None) -> tuple[str, dict[s
             continue
         key, equals, value = word[2:].partition("=")
         if key in texts:
-            raise ProblemError([Fault(f"--{key}", "given twice", "", "Leave one out.")])
+            raise refusal(f"--{key}", "given twice", "", "Leave one out.")
         texts[key] = value if equals else _value(word, rest, entry)
     if entry is not None:
         _refuse_unknown(texts, entry)
     if len(files) != 1:
         remedy = "Give one problem file or name, or - for standard input."
-        raise ProblemError([Fault("PROBLEM", "not one problem", " ".join(files), remedy)])
+        raise refusal("PROBLEM", "not one problem", " ".join(files), remedy)
     return files[0], texts
 
 
@@ -227,9 +227,7 @@ def _value(word: str, rest: list[str], entry: Declaration | None) -> str:
     if not rest and name not in {option.name for option in entry.options}:
         return ""  # that there is no such option is the thing to say
     if not rest:
-        raise ProblemError(
-            [Fault(word, "the value is missing", "", f"Write {word} and a value after it.")]
-        )
+        raise refusal(word, "the value is missing", "", f"Write {word} and a value after it.")
     return rest.pop(0)
 
 
@@ -243,5 +241,4 @@ def _refuse_unknown(texts: dict[str, str], entry: Declaration) -> None:
             own = f"Its options are --{', --'.join(known)}." if known else "It has none of its own."
             message = f"{entry.name} has no such option"
             faults.append(Fault(f"--{key}", message, text, close + own))
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from restive import __version__
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.cli.app import Json, app, print_json
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def paper(
     """
     if workers < 0:
         remedy = "Give 1 or more, or 0 for all processors."
-        raise ProblemError([Fault("--workers", "not a number of processes", str(workers), remedy)])
+        raise refusal("--workers", "not a number of processes", str(workers), remedy)
     from restive.paper import report
     from restive.paper.catalogue import chosen
     from restive.report.paper.page import write_paper

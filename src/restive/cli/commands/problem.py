@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.cli.app import app
 
 
@@ -50,11 +50,10 @@ def _split_parameters(words: list[str]) -> tuple[str, dict[str, str]]:
             continue
         key, equals, value = word[2:].partition("=")
         if not equals and (following := next(rest, None)) is None:
-            fault = Fault(word, "the value is missing", "", f"Write {word} and a value after it.")
-            raise ProblemError([fault])
+            raise refusal(word, "the value is missing", "", f"Write {word} and a value after it.")
         parameters[key] = value if equals else str(following)
     if len(names) > 1 or (parameters and not names):
         text = " ".join(words)
         remedy = "Give one name, then its parameters: restive problem NAME --parameter VALUE."
-        raise ProblemError([Fault("NAME", "not one problem", text, remedy)])
+        raise refusal("NAME", "not one problem", text, remedy)
     return "".join(names), parameters

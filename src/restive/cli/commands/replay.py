@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.cli.app import Json, app, complete_learner, print_json
 from restive.cli.data_options import Data, reads_data
 from restive.cli.players import own_errors, read_participant
@@ -104,7 +104,7 @@ def _participant(words: str) -> Participant:
         key, mark, text = part.partition("=")
         if not mark:
             remedy = "Write its options as key=value after the name, in one word: 'ucb1 x=1'."
-            raise ProblemError([Fault("--learner", "not an option of a learner", part, remedy)])
+            raise refusal("--learner", "not an option of a learner", part, remedy)
         texts[key] = text
     return read_participant(name, texts, " ".join([name, *parts]))
 
@@ -118,5 +118,5 @@ def _rests(text: str) -> list[int]:
         rests = [-1]
     if min(rests) < 0:
         remedy = "Write numbers of steps, such as 2,8,32, or none."
-        raise ProblemError([Fault("--cooldowns", "not numbers of steps", text[:80], remedy)])
+        raise refusal("--cooldowns", "not numbers of steps", text[:80], remedy)
     return rests

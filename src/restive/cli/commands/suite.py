@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.cli.app import Json, app, print_json
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def suite(
     name = " ".join(words or ())  # cited as restive-suite v1, which a shell makes two words of
     if not name and out:
         remedy = f"Name the suite: restive suite {suites()[-1]} --out {out}."
-        raise ProblemError([Fault("NAME", "which suite?", "", remedy)])
+        raise refusal("NAME", "which suite?", "", remedy)
     listed = [describe(title) for title in ([name] if name else suites())]
     written = _write(listed[0], Path(out)) if out else []
     if json:
@@ -66,7 +66,7 @@ def _write(suite: Suite, folder: Path) -> list[str]:
         target = folder / file
         if target.exists() and target.read_bytes() != text.encode("utf-8"):
             remedy = "Choose another folder, or move that file away."
-            raise ProblemError([Fault("--out", "another file is there", str(target), remedy)])
+            raise refusal("--out", "another file is there", str(target), remedy)
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in texts.items():
         write_text(folder / file, text)

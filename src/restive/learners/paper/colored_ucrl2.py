@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from restive.base.arrays import Floats, Ints
 from restive.base.checks import require, require_delta
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.learners.contract import Learner, Walk
 from restive.learners.declaration import declare
 from restive.learners.episodes import EpisodicLearner
@@ -68,7 +68,7 @@ class StructuredLearner(EpisodicLearner):
         """One action, the state that followed and the reward; without one nothing moves."""
         if len(observations) > 1:
             number, remedy = f"{len(observations)} actions", "Tell every step's one action."
-            raise ProblemError([Fault("observations", "more than one action", number, remedy)])
+            raise refusal("observations", "more than one action", number, remedy)
         for action, state, paid in self.check_step(observations):
             self._act(action, state, paid)
 
@@ -81,7 +81,7 @@ class StructuredLearner(EpisodicLearner):
                 "choose an available action." if color < 0
                 else f"give one of {sorted(set(successors.tolist()))}"
             )  # fmt: skip
-            raise ProblemError([Fault("tell", "not in this MDP", told, remedy)])
+            raise refusal("tell", "not in this MDP", told, remedy)
         self.counts.add(color, int(leads[0]), paid)
         self.samples += 1
         self.sight.note(0, int(successors[leads[0]]))

@@ -11,7 +11,7 @@ import numpy as np
 
 from restive.base.arrays import Ints
 from restive.base.checks import require, require_delta, require_horizon
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.options import Parameter, spread
 from restive.learners.storage import decode_label, encode_label, plain_label
 from restive.model.bandit import Bandit
@@ -106,10 +106,10 @@ class Inputs:
         if not arms and not (told and unknown_states and unknown_periods):
             remedy = "Give the bandit, or set unknown_mixing, unknown_states and unknown_periods."
             message = "this learner needs more than the number of arms"
-            raise ProblemError([Fault("problem", message, str(problem), remedy)])
+            raise refusal("problem", message, str(problem), remedy)
         if horizon is None and not unknown_horizon:
             remedy = "Give the number of steps, or set unknown_horizon."
-            raise ProblemError([Fault("horizon", "needed by this learner", "None", remedy)])
+            raise refusal("horizon", "needed by this learner", "None", remedy)
         if mixing_times is None:
             times = [] if unknown_mixing else [arm.mixing_time() for arm in arms]
         else:
@@ -164,7 +164,7 @@ class Inputs:
         rest = {key: value for key, value in fields.items() if key != "guess"}
         if fields["guess"] != "log":
             remedy = "Build the learner with the function it had, and call its load()."
-            raise ProblemError([Fault("guess", "a function is not saved", fields["guess"], remedy)])
+            raise refusal("guess", "a function is not saved", fields["guess"], remedy)
         tuples: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in rest.items()
         }
@@ -208,14 +208,14 @@ class Labels:
             return int(label)
         remedy = f"States of arm {arm} are numbered 0..{self.fixed[arm] - 1}; build the learner "
         remedy += "without sizes to let it find the states itself."
-        raise ProblemError([Fault("state", "no such state", repr(label), remedy)])
+        raise refusal("state", "no such state", repr(label), remedy)
 
     def table(self, path: Ints) -> Ints:
         """Number of every state of a path (K, n), -1 where it is new; shape (K, states)."""
         tops = path.view(np.uint64).max(axis=1, initial=0).tolist()  # what is below 0 is huge here
         if max(tops) >= 2**63:
             remedy = "Number the states of each arm from 0 on."
-            raise ProblemError([Fault("states", "negative", str(path.min()), remedy)])
+            raise refusal("states", "negative", str(path.min()), remedy)
         if self.fixed is not None:
             for arm, top in enumerate(tops):
                 self.number(arm, top)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restive.base.checks import require
-from restive.base.errors import ProblemError
+from restive.base.errors import refuse
 from restive.base.options import Parameter
 from restive.learners.contract import require_arms
 from restive.learners.index_planning import ChoosingPlanner, IndexPlanner
@@ -73,8 +73,7 @@ class SizedLearner(GapLearner):
         self.sizes = tuple(int(size) for size in sizes)
         require_arms(len(self.sizes))
         require(min(self.sizes) >= 1, "sizes", self.sizes, "An arm has at least one state.")
-        if faults := check_pulls(pulls, len(self.sizes)):
-            raise ProblemError(faults)
+        refuse(check_pulls(pulls, len(self.sizes)))
         super().__init__(len(self.sizes), self.sizes, rng, pulls)
 
     def snapshot(self) -> Snapshot:

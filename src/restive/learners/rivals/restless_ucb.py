@@ -9,7 +9,7 @@ import numpy as np
 
 from restive.base.arrays import Floats, Ints
 from restive.base.checks import require_horizon
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, refuse
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
@@ -29,8 +29,7 @@ def require_birth_death(bandit: Bandit) -> None:
             message = f"{bandit.arm_name(j)} is no birth-death chain along increasing rewards"
             remedy = "Restless-UCB is defined for chains that move to neighbouring states only."
             faults.append(Fault(f"arms[{j}].transitions", message, "", remedy))
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)
 
 
 @declare(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from restive.base.arrays import Floats, Ints
 from restive.base.checks import require_horizon
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.rivals.committing import Committing
@@ -56,21 +56,21 @@ def channels_of(bandit: Bandit) -> Channels:
     for j, arm in enumerate(arms):
         if arm.n_states != 2 and not (len(arms) == 2 and _independent(arm)):
             message = f"{bandit.arm_name(j)} has {arm.n_states} states, not 2"
-            raise ProblemError([Fault(f"arms[{j}]", message, "", REMEDY)])
+            raise refusal(f"arms[{j}]", message, "", REMEDY)
     chains = [j for j, arm in enumerate(arms) if not _independent(arm)]
     if len(arms) == 2 and len(chains) <= 1:
         channel = chains[0] if chains else next(j for j in (0, 1) if arms[j].n_states <= 2)
         if arms[channel].n_states == 2:
             first, second = arms[channel].rewards.tolist()
             return Channels(bandit.n_states, channel, (first, second), arms[1 - channel].gain)
-        raise ProblemError([Fault(f"arms[{channel}]", "no two-state arm", "", REMEDY)])
+        raise refusal(f"arms[{channel}]", "no two-state arm", "", REMEDY)
     for j, arm in enumerate(arms[1:], 1):
         same = np.array_equal(arm.transitions, arms[0].transitions)
         if not same or not np.array_equal(arm.rewards, arms[0].rewards):
             message = f"{bandit.arm_name(j)} differs from {bandit.arm_name(0)}"
-            raise ProblemError([Fault(f"arms[{j}]", message, "", REMEDY)])
+            raise refusal(f"arms[{j}]", message, "", REMEDY)
     if len(arms) == 1:
-        raise ProblemError([Fault("arms", "there is nothing to choose", "1 arm", REMEDY)])
+        raise refusal("arms", "there is nothing to choose", "1 arm", REMEDY)
     first, second = arms[0].rewards.tolist()
     return Channels(bandit.n_states, 0, (first, second), None)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal, refuse
 from restive.base.options import Parameter
 from restive.learners.contract import require_arms
 from restive.learners.declaration import declare
@@ -104,8 +104,7 @@ class TiedSampling(GapLearner):
         settings: TiedSettings | None = None, pulls: int = 1, groups: Sequence[int] = (),
     ) -> None:  # fmt: skip
         require_arms(n_arms)
-        if faults := check_pulls(pulls, n_arms):
-            raise ProblemError(faults)
+        refuse(check_pulls(pulls, n_arms))
         super().__init__(n_arms, None, rng, pulls)
         self.most_pulls = n_arms if pulls > 1 else 1
         self.options = settings or TiedSettings()
@@ -178,9 +177,7 @@ class TiedSampling(GapLearner):
         if len(seen) >= self.options.one_time_states and (seen == 1).mean() >= 0.9:
             words = f"{len(seen)} states, {int((seen == 1).sum())} of them seen just once"
             remedy = "Put measured numbers into a few bins, and give the bin as the state."
-            raise ProblemError(
-                [Fault("state", f"arm {arm} hardly ever returns to a state", words, remedy)]
-            )
+            raise refusal("state", f"arm {arm} hardly ever returns to a state", words, remedy)
 
     def preferences(self) -> Floats:
         if not self.sight.complete or not self.planner.by_index:
@@ -291,5 +288,5 @@ def _checked_groups(groups: Sequence[int], n_arms: int) -> tuple[int, ...]:
     whole = len(leaders) == n_arms and all(0 <= j <= k for k, j in enumerate(leaders))
     if leaders and not (whole and all(leaders[j] == j for j in leaders)):
         remedy = f"Give {n_arms} numbers: for each arm the first one that is like it."
-        raise ProblemError([Fault("groups", "not groups of arms", str(groups)[:80], remedy)])
+        raise refusal("groups", "not groups of arms", str(groups)[:80], remedy)
     return leaders

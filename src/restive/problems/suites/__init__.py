@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from restive.base.documents import read_json
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.reading import read_file
 
 if TYPE_CHECKING:
@@ -71,8 +71,7 @@ def folder_name(name: str) -> str:
 def describe(name: str) -> Suite:
     """What is in a suite, from its manifest."""
     if folder_name(name) not in suites():
-        remedy = f"There is {', '.join(suites())}."
-        raise ProblemError([Fault("suite", "no such suite", repr(name), remedy)])
+        raise refusal("suite", "no such suite", repr(name), f"There is {', '.join(suites())}.")
     path = HOME / folder_name(name) / MANIFEST
     try:
         raw: dict[str, Any] = read_json(read_file(path))
@@ -82,7 +81,7 @@ def describe(name: str) -> Suite:
         return Suite(raw["suite"], raw["citation"], raw["description"], tuple(listed))
     except (ValueError, LookupError, TypeError) as error:
         remedy = "Reinstall restive: a suite must not change."
-        raise ProblemError([Fault(str(path), "not a manifest", str(error), remedy)]) from None
+        raise refusal(str(path), "not a manifest", str(error), remedy) from None
 
 
 def suite(name: str) -> dict[str, Bandit]:
@@ -112,6 +111,6 @@ def suite_files(name: str) -> dict[str, str]:
         if sha256(data).hexdigest() != problem.sha256:
             remedy = "Reinstall restive: a suite must not change."
             message = "not the file that the suite was made with"
-            raise ProblemError([Fault(str(path), message, "another hash", remedy)])
+            raise refusal(str(path), message, "another hash", remedy)
         texts[problem.file] = data.decode("utf-8")
     return texts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.words import guess
 from restive.base.writing import write_bytes
 from restive.experiments.bands import REGRETS, Bands
@@ -69,7 +69,7 @@ def regret_picture(
     drawn = regret_figure(Bands(results), problem, horizon, (suffix,), regret, shape)
     if drawn is None:
         remedy = "Let the comparison finish a run of each learner first."
-        raise ProblemError([Fault("problem", "no run has finished", repr(problem), remedy)])
+        raise refusal("problem", "no run has finished", repr(problem), remedy)
     write_bytes(target, drawn[suffix])
 
 
@@ -82,7 +82,7 @@ def _known(look: dict[str, Any]) -> dict[str, Any]:
 def _require(field: str, name: str, known: list[str]) -> None:
     if name not in known:
         remedy = f"{guess(name, known)}Give one of {', '.join(known)}."
-        raise ProblemError([Fault(field, "not a choice", repr(name), remedy)])
+        raise refusal(field, "not a choice", repr(name), remedy)
 
 
 def _lines(bands: Bands, problem: str, horizon: int, regret: str) -> list[tuple[int, Any]]:

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, ProblemError, refusal, refuse
 
 if TYPE_CHECKING:
     from restive.experiments.bands import Bands
@@ -46,7 +46,7 @@ def write_report(
     page = folder / "report.html" if out is None else _target(Path(out))
     if not Path(directory).is_dir():
         remedy = "Give the directory that restive compare wrote."
-        raise ProblemError([Fault("DIR", "no such directory", str(directory), remedy)])
+        raise refusal("DIR", "no such directory", str(directory), remedy)
     from restive.experiments import load_results
     from restive.experiments.tables import read_statistics
 
@@ -75,8 +75,7 @@ def _checked(formats: Sequence[str] | None, out: object) -> tuple[str, ...]:
     if not formats:
         remedy = f"Give some of {', '.join(FORMATS)}."
         faults.append(Fault("formats", "nothing to write", "", remedy))
-    if faults:
-        raise ProblemError(faults)
+    refuse(faults)
     return tuple(kind for kind in FORMATS if kind in formats)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import refusal
 from restive.base.latex import tex
 from restive.base.writing import write_text
 from restive.report.comparison import facts, words
@@ -27,7 +27,7 @@ def regret_table(results: Results, path: str | PathLike[str], horizon: int | Non
     steps = words.longest(results) if horizon is None else horizon
     if steps not in results.horizons:
         remedy = f"There are {', '.join(map(str, results.horizons))}."
-        raise ProblemError([Fault("horizon", "not in these results", repr(steps), remedy)])
+        raise refusal("horizon", "not in these results", repr(steps), remedy)
     write_text(path, latex_table(results, results.summary, steps))
 
 
@@ -38,10 +38,10 @@ def check_table_path(path: str | PathLike[str]) -> None:
     target = Path(path)
     if target.suffix.lower() != ".tex":
         remedy = "Give a path that ends in .tex."
-        raise ProblemError([Fault("table", "unknown kind of table", str(target), remedy)])
+        raise refusal("table", "unknown kind of table", str(target), remedy)
     if not target.parent.is_dir():
         remedy = "Create it first, or give another path."
-        raise ProblemError([Fault("table", "no such folder", str(target.parent), remedy)])
+        raise refusal("table", "no such folder", str(target.parent), remedy)
 
 
 def latex_table(results: Results, summary: Summary, horizon: int) -> str:

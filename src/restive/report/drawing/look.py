@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from restive.base.errors import Fault, ProblemError
+from restive.base.errors import Fault, refuse
 from restive.base.words import guess
 
 COLUMNS = {"one": 3.4, "two": 7.0}  # inches, as in journals of two columns
@@ -42,8 +42,7 @@ class Look:
                 words = [str(choice) for choice in known]
                 remedy = f"{guess(str(value), words)}Give one of {', '.join(words)}."
                 faults.append(Fault(name, "not a choice", repr(value), remedy))
-        if faults:
-            raise ProblemError(faults)
+        refuse(faults)
 
     @property
     def letters(self) -> float:
