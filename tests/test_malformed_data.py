@@ -148,3 +148,20 @@ def test_a_flood_from_a_pipe_is_refused(monkeypatch):
     result = CliRunner().invoke(app, ["fit", "-"], input="a,b\n" + "0,1\n" * 50)
     assert result.exit_code == 2
     assert "too large" in result.output
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        (
+            "left,right\non," + "x" * 200_000 + "\noff,on\n",
+            "line 2, column .right.: the cell is too",
+        ),
+        ('left;right\non;"' + "x\n" * 100_000, "line 2, column .right.: the quotes do not close"),
+        ('left,"right\non,off\noff,on\n', "line 1, column 2: the quotes do not close"),
+    ],
+)
+def test_a_cell_that_swallows_the_file_is_named_where_it_begins(text, phrase, tmp_path):
+    (tmp_path / "log.csv").write_text(text)
+    with pytest.raises(ProblemError, match=phrase):
+        read_traces(tmp_path / "log.csv")

@@ -74,8 +74,14 @@ def _check_times(columns: Columns, name: str, times: list[float | None]) -> None
 
 
 def _no_time(columns: Columns, name: str, row: int) -> Exception:
-    empty = is_missing(columns.cells[name][row])
-    message = "there is no time" if empty else "not a time like those of the other rows"
+    cell = columns.cells[name][row]
+    if is_missing(cell):
+        message = "there is no time"
+    elif number(cell) is not None or _moment(cell) is not None:
+        message = "not a time like those of the other rows"
+    else:
+        impossible = isinstance(cell, str) and DATE.fullmatch(cell.strip())
+        message = "there is no such date or time" if impossible else "not a time"
     remedy = "Write a number, or a date such as 2026-01-31 or 2026-01-31T12:30:00, in every row."
     return columns.refuse(row, name, message, remedy)
 

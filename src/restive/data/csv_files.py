@@ -6,6 +6,7 @@ import csv
 import re
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import accumulate, chain, islice
 from typing import Any, NoReturn, TextIO
 
@@ -26,14 +27,42 @@ def read_csv(stream: TextIO, source: str) -> Columns:
     try:
         head = heading(next((row for row in reader if row), []), source)
         columns = _collected(reader, head, source, stream)
-    except csv.Error as error:
-        remedy = "Correct the quotes there; nothing after it was read."
-        refuse(f"{source}, line {reader.line_num}", str(error), "", remedy)
+    except csv.Error:
+        stream.seek(0)
+        _refuse_quotes(lines_of(stream, source), mark, source)
     _check_separated(columns)
     if mark != ",":
         cells = {name: _pointed(column) for name, column in columns.cells.items()}
         columns = Columns(source, cells, columns.lines)
     return columns
+
+
+def _refuse_quotes(lines: Iterator[str], mark: str, source: str) -> NoReturn:
+    """Name the cell whose quotes go wrong; a reader stops where it notices, which can be far on."""
+    row, head, begin = list[str](), list[str](), 0
+
+    def kept() -> Iterator[str]:
+        for line in lines:
+            row.append(line)
+            yield line
+
+    reader = csv.reader(kept(), delimiter=mark, strict=True)
+    with suppress(csv.Error):
+        head = next(reader)
+        while True:
+            row.clear()
+            begin = reader.line_num
+            next(reader)
+    whole = re.compile(rf'("([^"]|"")*"|[^"{mark}][^{mark}]*|)({re.escape(mark)}|\s*$)')
+    start, cell = 0, 0
+    while (match := whole.match(row[0], start)) and match.end() < len(row[0]):
+        start, cell = match.end(), cell + 1
+    column = shown(head[cell].strip()) if cell < len(head) else cell + 1
+    place, found = f"{source}, line {begin + 1}, column {column}", row[0][start:].strip()
+    if not found.startswith('"'):  # the reader has a limit of its own
+        refuse(place, "the cell is too long", shown(found), limits.SHORTER)
+    remedy = 'Close them there, and write "" for a quote inside quotes.'
+    refuse(place, "the quotes do not close where the cell ends", shown(found), remedy)
 
 
 def _check_separated(columns: Columns) -> None:
@@ -101,11 +130,15 @@ def _refuse_width(
     cells, width = len(rows[k]), len(head)
     column = str(width + 1) if cells > width else shown(head[cells])
     place = f"{source}, line {places[k]}, column {column}"
-    remedy = "Give every row as many cells as the heading; leave out no comma."
+    remedy = "Give every row as many cells as the heading; " + (
+        "put quotes around a cell that holds a separator."
+        if cells > width
+        else "an empty cell needs its separator too."
+    )
     refuse(place, f"{width} cells were expected", f"{cells} cells", remedy)
 
 
 def _refuse_longest(part: Sequence[str], place: str, lines: Sequence[int], name: str) -> NoReturn:
     row = max(range(len(part)), key=lambda k: len(part[k]))
     where = f"{place} {lines[row]}, column {shown(name)}"
-    refuse(where, "the cell is too long", shown(part[row]), "Correct it.")
+    refuse(where, "the cell is too long", shown(part[row]), limits.SHORTER)

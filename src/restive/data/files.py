@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import io
 import json
+import re
 import stat
 import sys
 from array import array
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -30,6 +32,15 @@ READERS = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".jsonl": "jsonl", ".ndj
            ".parquet": "parquet", ".pq": "parquet"}  # fmt: skip
 PACKED = {".gz": "gunzip -c", ".bz2": "bunzip2 -c", ".xz": "xz -dc", ".zst": "zstd -dc",
           ".zip": "unzip -p"}  # fmt: skip
+JSON_WORDS = {
+    "Unterminated string starting at": "a quote that is never closed",
+    "Expecting property name enclosed in double quotes": "a name in double quotes belongs here",
+    "Expecting ':' delimiter": "a colon belongs here",
+    "Expecting ',' delimiter": "a comma or a closing bracket belongs here",
+    "Expecting value": "a value belongs here",
+    "Extra data": "the object has ended, and the line goes on",
+    "Illegal trailing comma before end of object": "a comma after the last entry",
+}
 
 
 def read_columns(path: str | Path) -> Columns:
@@ -89,7 +100,9 @@ def _refuse_lines(lines: Iterable[bytes], source: str) -> NoReturn:
         except UnicodeDecodeError as error:
             place = f"{source}, line {line}, column {error.start + 1}"
             byte = f"byte {content[error.start]:#04x}"
-            refuse(place, "not UTF-8 text", byte, "Save the file in UTF-8.")
+            wide = line == 1 and content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+            message = "UTF-16, not UTF-8 text" if wide else "not UTF-8 text"
+            refuse(place, message, byte, "Save the file in UTF-8.")
     refuse(source, "not UTF-8 text", "", "Save the file in UTF-8.")
 
 
@@ -130,10 +143,7 @@ def _record(text: str, place: str) -> dict[str, Any]:
     except RecursionError:
         refuse(place, "nested too deeply", "", "Write plain values: numbers, text, null.")
     except ValueError as error:
-        column = getattr(error, "colno", 1)
-        message = getattr(error, "msg", str(error).split(";")[0])
-        refuse(f"{place}, column {column}", message, shown(text[column - 1 :].strip()),
-                "Write one JSON object a line.")  # fmt: skip
+        _refuse_json(error, text, place)
     if not isinstance(record, dict) or not record:
         refuse(place, "not an object", shown(record), 'Write {"arm": ..., "state": ...}.')
     for name, cell in record.items():
@@ -142,11 +152,22 @@ def _record(text: str, place: str) -> dict[str, Any]:
             refuse(f"{place}, column {shown(name)}", "not a plain value", shown(cell), remedy)
         if isinstance(cell, str) and len(cell) > limits.LONGEST_CELL:
             refuse(f"{place}, column {shown(name)}", "the cell is too long", shown(cell),
-                    "Correct it.")  # fmt: skip
+                    limits.SHORTER)  # fmt: skip
         if isinstance(cell, int) and abs(cell) >= 2**63:
             refuse(f"{place}, column {shown(name)}", "a number far too large", shown(cell),
                     "Correct it.")  # fmt: skip
     return record
+
+
+def _refuse_json(error: ValueError, text: str, place: str) -> NoReturn:
+    if not isinstance(error, json.JSONDecodeError):  # an integer of thousands of digits
+        digits = re.search(r"\d{1000,}", text)
+        start = digits.start() if digits else 0
+        where = f"{place}, column {start + 1}"
+        refuse(where, "a number far too large", shown(text[start:].strip()), "Correct it.")
+    message = JSON_WORDS.get(error.msg, "this is not JSON")
+    found = shown(text[error.pos :].strip()) if text[error.pos :].strip() else "the end of the line"
+    refuse(f"{place}, column {error.pos + 1}", message, found, "Write one JSON object a line.")
 
 
 def _parquet(path: Path) -> Columns:
@@ -167,7 +188,10 @@ def _parquet(path: Path) -> Columns:
     except (ArrowException, ValueError) as error:
         if isinstance(error, ProblemError):
             raise
-        refuse(str(path), "not a Parquet file", shown(str(error)), "Write it anew.")
+        with open(path, "rb") as stream:
+            opening = f"{stream.read(12)!r} at its beginning"
+        remedy = "Write it anew; if it is text, call it .csv or .jsonl."
+        refuse(str(path), "not a Parquet file, or a damaged one", opening, remedy)
     head = heading(list(table.column_names), str(path))
     cells = {name: table.column(k).to_pylist() for k, name in enumerate(head)}
     for name, column in cells.items():

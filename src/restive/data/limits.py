@@ -21,6 +21,7 @@ LONGEST_LINE = 1 << 24
 CHUNK = 1 << 14  # rows taken over at a time
 CELL = 150  # bytes that a cell takes until it is part of a trace, measured on wide tables
 SMALLER = "Take a part of it, or fewer columns."
+SHORTER = f"Keep to {LONGEST_CELL:,} characters."
 
 
 def refuse(place: str, message: str, value: str, remedy: str) -> NoReturn:

@@ -20,7 +20,7 @@ from restive.data.files import read_columns
 from restive.data.reading_options import check_reading
 from restive.data.records import Records, joined, records_of
 from restive.data.roles import roles_of
-from restive.data.states import ArmStates, arm_states
+from restive.data.states import LEAVE_OUT, ArmStates, arm_states
 from restive.data.timing import timed
 from restive.data.traces import ArmTrace, Traces
 
@@ -90,7 +90,7 @@ def _arms(
         times, pieces = steps[own], _numbered(records.pieces[own], steps[own], break_after)
         if not (np.diff(pieces) == 0).any():
             message = "no two sightings of the arm are in the same piece"
-            raise records.refuse(int(own[0]), message, "Give longer pieces, or leave it out.")
+            raise records.refuse(int(own[0]), message, f"{LEAVE_OUT}, or give longer pieces.")
         near = _next_to(times, pieces)
         states = arm_states(records, own, near, cut, labels)
         paid = records.rewards[own]
@@ -99,7 +99,7 @@ def _arms(
 
 
 def _unseen(records: Records, arm: int, own: Ints) -> ProblemError:
-    remedy = "Leave this arm out, or add sightings of it."
+    remedy = f"{LEAVE_OUT}, or add sightings of it."
     if len(own):
         return records.refuse(int(own[0]), "this is the only sighting of the arm", remedy)
     column, name = records.columns[arm], records.names[arm]

@@ -111,14 +111,16 @@ def _codes(columns: Columns, name: str | None) -> Ints:
         return np.zeros(len(columns), dtype=np.int64)
     codes = coded(columns.cells[name]).codes
     for row in np.flatnonzero(codes < 0)[:1]:
-        raise columns.refuse(int(row), name, "there is no name of the piece", "Name it.")
+        raise columns.refuse(
+            int(row), name, "there is no name of the piece", "Name it in every row."
+        )
     return codes
 
 
 def _arms(columns: Columns, name: str) -> tuple[tuple[str, ...], Ints]:
     cells = coded(columns.cells[name])
     for row in np.flatnonzero(cells.codes < 0)[:1]:
-        raise columns.refuse(int(row), name, "there is no name of the arm", "Name the arm.")
+        raise columns.refuse(int(row), name, "there is no name of the arm", "Name it in every row.")
     names = tuple(str(word) for word in cells.words)
     if len(names) > MOST_ARMS:
         message = f"more than {MOST_ARMS:,} arms"
@@ -150,8 +152,9 @@ def _rewards(columns: Columns, roles: Roles) -> Floats:
     for code, value in enumerate(values):
         if value is None or abs(value) > LARGEST:
             row = int(np.flatnonzero(cells.codes == code)[0])
-            remedy = "Write a number, or leave the cell empty."
             message = "the reward is not a number" if value is None else "the reward is too large"
+            write = "a number" if value is None else "it in a larger unit"
+            remedy = f"Write {write}, or leave the cell empty."
             raise columns.refuse(row, roles.reward, message, remedy)
     return np.array([*values, np.nan], dtype=np.float64)[cells.codes]
 

@@ -64,7 +64,7 @@ def _unknown(columns: Columns, role: str, name: str) -> Fault:
 def _wide(columns: Columns, part: dict[str, str | None], arms: Sequence[str] | None) -> Roles:
     """One column an arm: all but time and piece, or those of ``arms``."""
     if part["reward"]:
-        remedy = "Name the column of states with state, or give rewards by state."
+        remedy = "Name the column of states (--state), or give rewards by state (--rewards)."
         raise columns.refuse_column(part["reward"], "rewards, but no column of states", remedy)
     others = {part["time"], part["piece"]}
     chosen = list(arms or [name for name in columns.cells if name not in others])

@@ -17,6 +17,8 @@ from restive.data.cutting import Cut, Cutting, cut_signal
 from restive.data.records import Records
 
 MOST_STATES = 64  # of an arm; far more than data can tell anything about
+LEAVE_OUT = "Leave this arm out (--arms names those to take)"
+ENDLESS = ("inf", "infinity")
 BOOLEANS = {"false": 0.0, "true": 1.0}
 COMMAS = re.compile(r"[+-]?\d[\d.]*(,\d+)+(\.\d+)?")  # 1,5 or 1,234.5
 
@@ -46,7 +48,7 @@ def arm_states(
         raise _comma(records, own, inverse, words)
     if cut is not None:
         if not all(numeric):
-            remedy = "Cut signals only: numbers."
+            remedy = "Cut numbers only; without cut (--cut) words are states."
             raise records.refuse(int(own[0]), "words cannot be cut into states", remedy)
         signal = np.array(values, dtype=np.float64)[inverse]
         seen = _cut(name, signal, next_to, cut)
@@ -62,6 +64,8 @@ def _mixed(records: Records, own: Ints, inverse: Ints, numeric: Bools) -> Proble
     kinds = numeric[inverse]
     odd = int(np.flatnonzero(kinds != (kinds.mean() >= 0.5))[0])
     message = "a word among numbers" if kinds.mean() >= 0.5 else "a number among words"
+    if str(records.words[records.codes[own[odd]]]).strip().lstrip("+-").lower() in ENDLESS:
+        message = "not a finite number"
     remedy = "Correct it, or leave the cell empty if nothing was seen."
     return records.refuse(int(own[odd]), message, remedy)
 
@@ -131,13 +135,17 @@ def _checked(
     if size == 1:
         message = f"only one state is ever seen, {seen.labels[0]}, up to here"
         remedy = (
-            "Leave this arm out (--arms names those to take). One that truly never changes is an "
-            "arm of one state: add it to the problem file, with transitions = [[1]]."
+            f"{LEAVE_OUT}. One that truly never changes is an arm of one state: add it to the "
+            "problem file, with transitions = [[1]]."
         )
         raise records.refuse(last, message, remedy)
     if size > MOST_STATES:
-        message = f"{size:,} different states"
-        remedy = "Cut the signal: --cut fit, --cut q3 (quantiles) or --cut 0,10 (thresholds)."
+        message = f"{size:,} different states, which is more than {MOST_STATES}"
+        remedy = (
+            "Name the column of states (--state); states are kinds of things, not free text."
+            if np.isnan(seen.worth).all()
+            else "Cut the signal: --cut fit, --cut q3 (quantiles) or --cut 0,10 (thresholds)."
+        )
         raise records.refuse(last, message, remedy)
     if labels is None:
         return seen

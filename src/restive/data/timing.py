@@ -114,7 +114,7 @@ def _check_order(records: Records) -> None:
         message, remedy = f"{arm} was seen at this time before", "Keep one of the two."
     else:
         message = f"the time goes back: {arm} was seen later than this in a row above"
-        remedy = "Sort the rows by time, or name the column that tells the pieces apart."
+        remedy = "Sort the rows by time, or name the column that tells the pieces apart (--piece)."
     raise records.refuse(k, message, remedy, records.time_column)
 
 
@@ -124,7 +124,8 @@ def _check_grid(records: Records, length: float, beside: Floats) -> None:
         return
     unit = " s" if records.dates else ""
     if np.isinf(beside[worst]):
-        message = f"more than {FURTHEST:.0e} steps of {length:.6g}{unit} between first and last"
+        worst = int(records.clock.times.argmax())
+        message = f"more than {FURTHEST:.0e} steps of {length:.6g}{unit} after the first time"
         remedy = "Give the length of a step with tick (--tick)."
     else:
         message = (
