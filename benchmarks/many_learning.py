@@ -29,7 +29,7 @@ NAMES = ("tied-sampling", "whittle-sampling", RULE, "myopic", "whittle")
 def run(quick: bool) -> dict[str, Any]:
     seeds, slow, many = (1, 3_000, 3_000) if quick else (3, 20_000, 100_000)
     rows = [_slow_row(arms, rate, slow, seeds) for arms, rate in SLOW]
-    rows += [_many_row(arms, many) for arms in MANY]
+    rows += [_many_row(arms, many, seeds) for arms in MANY]
     within = [row["tied-sampling"] / row["myopic"] for row in rows[: len(SLOW)]]
     last = [row["tied-sampling"] / row["whittle"] for row in rows[len(SLOW) :]]
     goals = [
@@ -48,16 +48,21 @@ def _slow_row(arms: int, rate: float, steps: int, seeds: int) -> dict[str, Any]:
         rng = np.random.default_rng([arms, seed])
         chances = rate * rng.uniform(0.5, 1.5, (arms, 2))
         runs.append(_runs(_bandit(chances, rng.uniform(0.8, 1.0, arms)), steps, seed, 1.0))
-    means = {key: float(np.mean([result[key] for result in runs])) for key in runs[0]}
-    return {"what": f"rates {rate:g}", "arms": arms, "steps": steps, **means}
+    return {"what": f"rates {rate:g}", "arms": arms, "steps": steps, **_means(runs)}
 
 
-def _many_row(arms: int, steps: int) -> dict[str, Any]:
-    """Mean rewards of the last tenth of one run."""
-    rng = np.random.default_rng([arms, 0])
-    bandit = _bandit(rng.uniform(0.05, 0.5, (arms, 2)), rng.uniform(0.5, 1.0, arms))
-    means = _runs(bandit, steps, 0, 0.1)
-    return {"what": "rates .05 to .5, last tenth", "arms": arms, "steps": steps, **means}
+def _many_row(arms: int, steps: int, seeds: int) -> dict[str, Any]:
+    """Mean rewards of the last tenth of runs, another problem in each."""
+    runs = []
+    for seed in range(seeds):
+        rng = np.random.default_rng([arms, seed])
+        bandit = _bandit(rng.uniform(0.05, 0.5, (arms, 2)), rng.uniform(0.5, 1.0, arms))
+        runs.append(_runs(bandit, steps, seed, 0.1))
+    return {"what": "rates .05 to .5, last tenth", "arms": arms, "steps": steps, **_means(runs)}
+
+
+def _means(runs: list[dict[str, float]]) -> dict[str, float]:
+    return {key: float(np.mean([result[key] for result in runs])) for key in runs[0]}
 
 
 def _bandit(chances: Any, rewards: Any) -> Bandit:
