@@ -104,6 +104,8 @@ CASES: dict[str, list[str]] = {
     "unknown-key.toml": ["arms[0].colour"],
     "utf16.json": ["line 1, column 1"],
     "zero-row.toml": ["arms[0].transitions[0]"],
+    "zero-missing.json": ["line 1, column 48"],
+    "zero-missing.toml": ["line 2, column 29"],
 }
 
 PHRASES: dict[str, str] = {
@@ -179,4 +181,6 @@ PHRASES: dict[str, str] = {
     "unknown-key.toml": "The keys here are",
     "utf16.json": "UTF-8",
     "zero-row.toml": "sums to 0",
+    "zero-missing.json": "Write a zero before the point: 0.5",
+    "zero-missing.toml": "Write a zero before the point: 0.2",
 }

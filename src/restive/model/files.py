@@ -211,6 +211,7 @@ SMALLER = "Split the problem, or describe it in fewer words."
 def _syntax_fault(error: ValueError, text: str, form: Format) -> Fault:
     remedy = f"Correct the {form.upper()} there; nothing after it was read."
     if isinstance(error, json.JSONDecodeError):
+        remedy = _zero_missing(text[error.pos :]) or remedy
         return Fault(_place(text[: error.pos]), error.msg, _rest(text, error.pos), remedy)
     position = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(error))
     if position is None:  # Python refuses to read integers of thousands of digits
@@ -222,7 +223,14 @@ def _syntax_fault(error: ValueError, text: str, form: Format) -> Fault:
         return Fault(_place(text), message, "the end of the file", remedy)
     place = f"line {position[1]}, column {position[2]}"
     line = text.split("\n")[int(position[1]) - 1]
-    return Fault(place, message, _rest(line, int(position[2]) - 1), remedy)
+    start = int(position[2]) - 1
+    return Fault(place, message, _rest(line, start), _zero_missing(line[start:]) or remedy)
+
+
+def _zero_missing(rest: str) -> str:
+    """What to do about ``.9``, which Python reads and neither TOML nor JSON."""
+    number = re.match(r"[+-]?(\.\d+)", rest)
+    return f"Write a zero before the point: 0{number[1]}." if number else ""
 
 
 def _rest(text: str, start: int) -> str:
