@@ -23,6 +23,15 @@ def guess(word: str, known: Iterable[str], prefix: str = "") -> str:
     return f"Did you mean {prefix}{close[0]}? " if close else ""
 
 
+def clauses(text: str) -> list[str]:
+    """What semicolons part, each by itself.
+
+    >>> clauses("rewards are learned; ages are capped")
+    ['rewards are learned', 'ages are capped']
+    """
+    return [part for part in text.split("; ") if part]
+
+
 def shown(value: object) -> str:
     """A value as it would stand in a file, cut to fit a line."""
     try:

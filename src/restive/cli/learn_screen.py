@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from restive.base.words import duration_text, outward
+from restive.base.words import clauses, duration_text, outward
 from restive.cli.console import console, gain_text, option_row, table, title
 from restive.learners.references import citation
 
@@ -47,14 +47,15 @@ def show_learners(entries: Iterable[Declaration], default: str) -> None:
             ("  promises", entry.guarantee),
             ("  assumes", entry.assumes),
             ("  is told", entry.told),
-            ("  deviates", entry.deviation),
+            *(("  deviates", words) for words in clauses(entry.deviation)),
             *(("  cites", reference) for reference in map(citation, entry.cites)),
         )
         rows += [(head, text) for head, text in words if text]
         rows += [option_row(option) for option in entry.options]
     out.print(table(out, ("learner", "what it is"), rows, right=()))
     out.print()
-    out.print(Text("restive learn PROBLEM --learner NAME --horizon 1e6 lets one play."))
+    command = "restive learn PROBLEM --learner NAME --horizon 1e6"
+    out.print(Text(f"{command} lets one play; those on MDPs are classes in Python."))
 
 
 def _rows(facts: Mapping[str, Any]) -> list[tuple[str, ...]]:

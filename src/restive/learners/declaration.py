@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from inspect import Parameter as Argument
-from inspect import signature
+from inspect import cleandoc, signature
 from numbers import Number
 from pkgutil import walk_packages
 from threading import RLock
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from restive.base.errors import Fault, ProblemError, RestiveError, refusal, refuse
 from restive.base.options import Parameter
-from restive.base.words import guess
+from restive.base.words import clauses, guess
 from restive.learners.forms import Practice, practical
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Declaration:
     refuse: Callable[[Bandit], object] = any_bandit  # raises for a bandit it is not made for
     yardstick: bool = False  # knows the truth, or a part of it that no learner could be told
     several_pulls: bool = False  # whether it can choose several arms a step
-    for_bandits: bool = True  # others, for MDPs, are loaded but neither listed nor built by name
+    for_bandits: bool = True  # others, for MDPs, are loaded and listed, not built by name
     practice: Practice | None = None  # constants of the form NAME-tuned, which is declared with it
     published: str = ""  # for a form in practice: the entry of the published one
 
@@ -244,6 +244,8 @@ class Registry(Mapping[str, Declaration]):
         if not entry.published:
             kind.name, kind.guarantee, kind.deviation = entry.name, entry.guarantee, entry.deviation
             kind.declaration = entry
+            lines = [f"Deviation: {words}." for words in clauses(entry.deviation)]
+            kind.__doc__ = "\n\n".join([cleandoc(kind.__doc__ or ""), *lines])
         self._declared[entry.name] = entry
 
     def forget(self, name: str) -> None:

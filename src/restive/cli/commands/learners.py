@@ -14,13 +14,15 @@ from restive.learners.references import citation
 @app.command(epilog="Example: restive learners --json")
 def learners(json: Json = False) -> None:
     """List the learners: what each promises, assumes and can be told."""
+    others = [entry for entry in LEARNERS.declared().values() if not entry.for_bandits]
+    entries = [*LEARNERS.values(), *others]
     if json:
-        listed = [_described(entry) for entry in LEARNERS.values()]
+        listed = [_described(entry) for entry in entries]
         print_json({"version": __version__, "default": DEFAULT, "learners": listed})
         return
     from restive.cli import learn_screen
 
-    learn_screen.show_learners(LEARNERS.values(), DEFAULT)
+    learn_screen.show_learners(entries, DEFAULT)
 
 
 def _described(entry: Declaration) -> dict[str, Any]:
@@ -34,6 +36,7 @@ def _described(entry: Declaration) -> dict[str, Any]:
         "cites": [citation(cite) for cite in entry.cites],
         "yardstick": entry.yardstick,
         "several_pulls": entry.several_pulls,
+        "for_bandits": entry.for_bandits,
         "options": list(_options(entry)),
     }
 
