@@ -166,12 +166,14 @@ def test_figure_table_and_references_go_into_a_document(tmp_path):
     regret_picture(found, tmp_path / "regret.pgf", width="one")
     regret_picture(found, tmp_path / "regret.pdf", width="one", style="tex")
     regret_table(found, tmp_path / "table.tex")
+    regret_table(found, tmp_path / "narrow.tex", width="one")
     (tmp_path / "restive.bib").write_text(bibtex())
     (tmp_path / "main.tex").write_text(
         r"\documentclass[twocolumn]{article}\usepackage{booktabs,graphicx,pgf}\begin{document}"
         r"\nocite{*}\begin{figure}\input{regret.pgf}\caption{A}\end{figure}"
         r"\begin{figure}\includegraphics{regret.pdf}\caption{B}\end{figure}"
-        r"\begin{table*}\input{table.tex}\end{table*}x\bibliographystyle{plain}"
+        r"\begin{table*}\input{table.tex}\end{table*}\begin{table}\input{narrow.tex}\end{table}"
+        r"x\bibliographystyle{plain}"
         r"\bibliography{restive}\end{document}"
     )
     latex = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "main.tex"]
@@ -200,6 +202,37 @@ def test_the_table_has_the_numbers_of_the_page(tmp_path):
     assert text.count("&") - text.count(r"\&") == 2 * (1 + 2 * len(NAMES))
     for command in (r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}"):
         assert text.count(command) == 1
+
+
+def test_problems_that_do_not_fit_a_column_stand_below(tmp_path):
+    found = results()
+    regret_table(found, tmp_path / "narrow.tex", width="one")
+    regret_table(found, tmp_path / "wide.tex")
+    narrow, wide = ((tmp_path / f"{k}.tex").read_text().splitlines() for k in ("narrow", "wide"))
+    assert r"\begin{tabular}{lr}" in narrow
+    assert [line for line in narrow if line.startswith("learner")] == [
+        r"learner & example 3 \\",
+        r"learner & two\_channels \\",
+    ]
+    cells = [re.split(r"(?<!\\)&", line.removesuffix(r"\\")) for line in wide if " & " in line]
+    alone = [line.removesuffix(r"\\").split(" & ")[-1] for line in narrow if " & " in line]
+    assert [text.strip() for text in alone] == [
+        text.strip() for k in (1, 2) for text in (row[k] for row in cells)
+    ]  # the same numbers in the same order
+
+
+def test_letters_are_no_wider_than_the_table_takes_them_to_be():
+    pytest.importorskip("matplotlib")
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextToPath
+
+    from restive.report.comparison.table import _points
+
+    font, ruler = FontProperties(family="cmr10", size=10), TextToPath()
+    for letter in map(chr, range(32, 127)):
+        if letter not in "<>\\^_{}~":  # which the font lacks
+            width = ruler.get_text_width_height_descent(10 * letter, font, ismath=False)[0]
+            assert width <= 10 * _points(letter) <= 2.2 * width, letter
 
 
 def test_tables_and_looks_that_cannot_be_are_refused(tmp_path):

@@ -189,7 +189,7 @@ def _row(entry: Entry, measure: Measure, names: Mapping[str, str]) -> tuple[str,
         f"{mean.value:,.1f}",
         _bounds(mean),
         f"T^{exponent(growth)}" if isfinite(growth) else "-",
-        duration_text(entry.seconds) if isfinite(entry.seconds) else "-",
+        duration_text(entry.seconds).replace("less than ", "<") if isfinite(entry.seconds) else "-",
     )
 
 

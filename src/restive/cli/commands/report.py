@@ -37,7 +37,7 @@ Horizon = Annotated[
 ]
 Regret = Annotated[Literal["gap", "plain", "weak"], typer.Option(help="What the figure shows.")]
 Width = Annotated[
-    Literal["one", "two"], typer.Option(help="Columns of a page that the figure fills.")
+    Literal["one", "two"], typer.Option(help="Columns of a page that figure or table may fill.")
 ]
 Panels = Annotated[
     Literal["1", "2"], typer.Option(help="Logarithmic axes alone, or linear ones beside them.")
@@ -126,7 +126,7 @@ def _for_paper(
         if figure:
             regret_picture(results, figure, place[0], steps, **look)
         if table:
-            regret_table(results, table, steps)
+            regret_table(results, table, steps, look["width"])
     except ProblemError as error:
         raise ProblemError([_as_option(fault) for fault in error.faults]) from None
 

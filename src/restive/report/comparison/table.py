@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from restive.base.errors import refusal
 from restive.base.latex import tex
 from restive.base.writing import write_text
 from restive.report.comparison import facts, words
+from restive.report.drawing.look import Look
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -16,19 +18,32 @@ if TYPE_CHECKING:
     from restive.experiments import Results
     from restive.experiments.summary import Summary
 
+# a column and a page of two columns as the class article sets them, narrower than most journals
+POINTS = {"one": 229.0, "two": 469.0}
+BETWEEN = 12.0  # two columns of a table
+# of letters that are not as wide as most
+WIDTHS = {"fijl,.;:'![]- ": 3.4, "rst()I": 4.0, "0123456789": 5.0, "mw&+=@#%~<>": 8.4, "MW|": 10.4}
+SMALL = 0.85  # letters of footnotes beside those of the text
 
-def regret_table(results: Results, path: str | PathLike[str], horizon: int | None = None) -> None:
+
+def regret_table(
+    results: Results, path: str | PathLike[str], horizon: int | None = None,
+    width: Literal["one", "two"] = "two",
+) -> None:  # fmt: skip
     """Write the mean final regrets with their intervals as a LaTeX table (.tex, with booktabs).
 
     One row for each learner, one column for each problem; by default of the longest horizon played.
     Bold: lost least, and told apart from every other learner; a dagger: not told apart from it.
+    width: columns of the page that it may fill; problems that find no room beside the others stand
+    below them.
     """
     check_table_path(path)
+    look = Look(width=width)
     steps = words.longest(results) if horizon is None else horizon
     if steps not in results.horizons:
         remedy = f"There are {', '.join(map(str, results.horizons))}."
         raise refusal("horizon", "not in these results", repr(steps), remedy)
-    write_text(path, latex_table(results, results.summary, steps))
+    write_text(path, latex_table(results, results.summary, steps, look.width))
 
 
 def check_table_path(path: str | PathLike[str]) -> None:
@@ -44,51 +59,105 @@ def check_table_path(path: str | PathLike[str]) -> None:
         raise refusal("table", "no such folder", str(target.parent), remedy)
 
 
-def latex_table(results: Results, summary: Summary, horizon: int) -> str:
+def latex_table(
+    results: Results, summary: Summary, horizon: int, width: Literal["one", "two"] = "two"
+) -> str:
     """The table as text."""
     rows = facts.overview(results, summary, horizon)
-    heads = " & ".join([r"learner", *(_head(results, problem) for problem in results.problems)])
+    names = [(row["learner"], "(knows the chains)" if row["told"] else "") for row in rows]
+    first = _Column("learner", tuple(_Cell(*name) for name in names))
+    others = [_column(results, summary, horizon, rows, k) for k in range(len(results.problems))]
+    bands = _bands(first, others, POINTS[width])
     lines = [
         f"% Mean gap regret after {horizon:,} steps, {words.run_count(results, horizon)}, below it "
         "its 95 % interval.",
         "% Bold: lost least, and told apart from every other learner; a dagger: not told apart",
         r"% from the one that lost least (corrected p at least 0.05). Needs \usepackage{booktabs}.",
-        rf"\begin{{tabular}}{{l{'r' * len(results.problems)}}}",
-        r"\toprule", rf"{heads} \\", r"\midrule",
+        rf"\begin{{tabular}}{{l{'r' * max(map(len, bands))}}}",
+        r"\toprule",
     ]  # fmt: skip
-    for row in rows:
-        lines += _row(results, summary, horizon, row)
+    for k, band in enumerate(bands):
+        lines += [r"\midrule"] * (k > 0) + _band([first, *band])
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
-def _head(results: Results, problem: str) -> str:
+@dataclass(frozen=True)
+class _Cell:
+    """A mean, or a learner's name, and in small letters what stands below it."""
+
+    text: str
+    below: str
+    winner: bool = False
+    tied: bool = False
+
+    @property
+    def tex(self) -> str:
+        text = tex(self.text)
+        text = rf"\textbf{{{text}}}" if self.winner else text
+        return text + (r"\textsuperscript{\dag}" if self.tied else "")
+
+    @property
+    def points(self) -> float:
+        bold, dagger = 1.2 if self.winner else 1.0, 4.0 if self.tied else 0.0
+        return max(bold * _points(self.text) + dagger, SMALL * _points(self.below))
+
+
+@dataclass(frozen=True)
+class _Column:
+    head: str
+    cells: tuple[_Cell, ...]
+
+    @property
+    def points(self) -> float:
+        return BETWEEN + max(_points(self.head), *(cell.points for cell in self.cells))
+
+
+def _column(
+    results: Results, summary: Summary, horizon: int, rows: list[dict[str, Any]], k: int
+) -> _Column:
+    problem = results.problems[k]
     weak = " (weak regret)" if words.ranked_by(results, problem) else ""
-    return tex(problem) + weak
+    measure = summary.measure if isfinite(results.gains[problem][0]) else "weak_regret"
+    cells = []
+    for row in rows:
+        entry, cell = summary.entry(problem, row["learner"], horizon), row["cells"][k]
+        final = entry.final[measure] if entry and not entry.refusal else None
+        span = words.span(final.mean) if final else ""
+        cells.append(_Cell(cell["text"], span, cell["winner"], cell["tied"]))
+    return _Column(problem + weak, tuple(cells))
 
 
-def _row(results: Results, summary: Summary, horizon: int, row: dict[str, Any]) -> list[str]:
-    """A learner's means, and below them the intervals."""
-    name, told = tex(row["learner"]), r"{\footnotesize (knows the chains)}" if row["told"] else ""
-    spans = []
-    for problem in results.problems:
-        entry = summary.entry(problem, row["learner"], horizon)
-        planned = isfinite(results.gains[problem][0])
-        final = entry.final[summary.measure if planned else "weak_regret"] if entry else None
-        known = final is not None and entry is not None and not entry.refusal
-        text = words.span(final.mean) if known and final else ""
-        spans.append(rf"{{\footnotesize {_number(text)}}}" if text else "")
-    means = [_mean(cell) for cell in row["cells"]]
-    lines = [rf"{' & '.join([name, *means])} \\"]
-    if any(spans) or told:
-        lines.append(rf"{' & '.join([told, *spans])} \\")
+def _bands(first: _Column, columns: list[_Column], room: float) -> list[list[_Column]]:
+    """As many columns beside each other as there is room for, the others below, in their order."""
+    bands: list[list[_Column]] = []
+    left = 0.0
+    for column in columns:
+        if not bands or column.points > left:
+            bands.append([])
+            left = room - first.points
+        bands[-1].append(column)
+        left -= column.points
+    return bands
+
+
+def _band(columns: list[_Column]) -> list[str]:
+    lines = [rf"{' & '.join(tex(column.head) for column in columns)} \\", r"\midrule"]
+    for row, cells in enumerate(zip(*(column.cells for column in columns), strict=True)):
+        lines += [r"\addlinespace"] * (row > 0)
+        lines.append(rf"{' & '.join(cell.tex for cell in cells)} \\")
+        below = [rf"{{\footnotesize {tex(c.below)}}}" if c.below else "" for c in cells]
+        if any(below):
+            lines.append(rf"{' & '.join(below)} \\")
     return lines
 
 
-def _mean(cell: dict[str, Any]) -> str:
-    number = _number(cell["text"])
-    number = rf"\textbf{{{number}}}" if cell["winner"] else number
-    return number + (r"\textsuperscript{\dag}" if cell["tied"] else "")
+def _points(text: str) -> float:
+    """How wide TeX sets a text in its letters of 10 points, or a little more."""
+    return sum(_letter_points(letter) for letter in text)
 
 
-def _number(text: str) -> str:
-    return tex(text)
+def _letter_points(letter: str) -> float:
+    for letters, points in WIDTHS.items():
+        if letter in letters:
+            return points
+    return 8.0 if letter.isupper() or not letter.isascii() else 5.6
