@@ -126,7 +126,8 @@ def judge(values, entries, corners, search, target, patience):
     search.before[0], counts[3] = error, 1
     if known:
         keep_step(search)
-    point[:] = search.image
+    for k in range(len(point)):  # point[:] = ... would compile a long message about its shape
+        point[k] = search.image[k]
     used = min(counts[0], len(search.gram))
     if used:
         sides = np.empty(used)

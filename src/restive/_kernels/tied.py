@@ -49,9 +49,17 @@ def multiply(left, right, product):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
+def copy_matrix(matrix, copy):
+    """copy[:] = matrix; what numba compiles for that is mostly a message about unequal shapes."""
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            copy[i, j] = matrix[i, j]
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
 def fill_powers(chain, powers):
     """powers[n - 1] = chain^n for as many n as there is room for."""
-    powers[0] = chain
+    copy_matrix(chain, powers[0])
     for n in range(1, len(powers)):
         multiply(powers[n - 1], chain, powers[n])
 
@@ -92,7 +100,7 @@ def lasso(chain, error, caps, doublings):
     for loop in range(size):
         for _ in range(doublings):
             multiply(far[loop], far[loop], squared)
-            far[loop] = squared
+            copy_matrix(squared, far[loop])
     filled, nearest, best = size, np.inf, 0
     for cap in caps:
         for n in range(filled, cap + size):
@@ -180,7 +188,8 @@ def impute(counts, powers, work, rng):
     """
     size, longest = counts.shape[0], counts.shape[1]
     weights = np.empty(size)
-    work[:] = counts
+    for s in range(size):
+        copy_matrix(counts[s], work[s])
     for a in range(longest - 1, 0, -1):
         left, right = halves(a)
         for s in range(size):
@@ -222,8 +231,8 @@ def draw_rows(chain, work, prior, rng):
 def nudge_rows(chain, counts, powers, trial, prior, rng, times):
     """Metropolis steps on one row at a time, its logarithms moved by a normal step of any scale.
 
-    Imputing alone moves slowly where most of the data are long gaps. ``powers`` stays those of
-    ``chain``.
+    Imputing alone moves slowly where most of the data are long gaps. Returns the powers of
+    ``chain`` and the other array of the two.
     """
     size = len(chain)
     current = log_likelihood(counts, powers)
@@ -244,10 +253,11 @@ def nudge_rows(chain, counts, powers, trial, prior, rng, times):
             proposed = log_likelihood(counts, trial)
             if np.log(rng.random()) < proposed - current + ratio:
                 current = proposed
-                powers[:] = trial
+                powers, trial = trial, powers
             else:
                 for e in range(size):
                     chain[s, e] = kept[e]
+    return powers, trial
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -259,7 +269,7 @@ def update(chain, counts, prior, rng, sweeps, nudges):
     for _ in range(sweeps):
         fill_gap_powers(chain, powers)
         if nudges > 0 and len(chain) > 1:
-            nudge_rows(chain, counts, powers, trial, prior, rng, nudges)
+            powers, trial = nudge_rows(chain, counts, powers, trial, prior, rng, nudges)
         impute(counts, powers, work, rng)
         draw_rows(chain, work, prior, rng)
 
