@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from verification import Settings, drift
 from verification.drift import AHEAD, WINDOW, back_after, ratio_interval
+from verification.kept import kept_runs
 
 from restive.planning import plan
 
@@ -39,7 +40,7 @@ def test_a_learner_that_forgets_too_late_fails(slow, verdict, monkeypatch):
         return climbing(0.0, plan(jump.after).gain, at, after // WINDOW)[0]
 
     monkeypatch.setattr(drift, "earned_after", earned)
-    monkeypatch.setattr(drift, "spread", lambda run, seeds: [run(seed) for seed in seeds])
+    monkeypatch.setattr(drift, "kept_runs", lambda path, name, run, seeds: [*map(run, seeds)])
     (finding,) = drift.check_jumps(Settings(quick=True))
     assert finding.verdict == verdict
     assert f"tied-sampling {24 * WINDOW:,}" in finding.measured
@@ -51,6 +52,29 @@ def test_a_learner_that_watches_too_dearly_fails(dear, verdict, monkeypatch):
         return 10.0 + seed if learner == "tied-sampling" else dear * (10.0 + seed)
 
     monkeypatch.setattr(drift, "_lost", lost)
-    monkeypatch.setattr(drift, "spread", lambda run, seeds: [run(seed) for seed in seeds])
+    monkeypatch.setattr(drift, "kept_runs", lambda path, name, run, seeds: [*map(run, seeds)])
     (finding,) = drift.check_calm(Settings(quick=True))
     assert finding.verdict == verdict
+
+
+def test_runs_are_kept_and_only_missing_ones_are_made(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    assert kept_runs(path, "square", square, [1, 2]) == [1, 4]
+    assert kept_runs(path, "halves", halves, [2]) == [[1.0]]
+    with open(path, "a") as lines:
+        lines.write('{"name": "square", "seed": 3, "val')  # stopped in the middle of a line
+    assert kept_runs(path, "square", cube, [3, 2, 1]) == [27, 4, 1]
+    assert kept_runs(path, "square", halves, [1, 2, 3]) == [1, 4, 27]
+    assert kept_runs(None, "square", cube, [2]) == [8]
+
+
+def square(seed):
+    return seed**2
+
+
+def cube(seed):
+    return seed**3
+
+
+def halves(seed):
+    return [seed / 2]

@@ -66,7 +66,7 @@ def main(words: Sequence[str] | None = None) -> int:
     )  # fmt: skip
     parser.add_argument(
         "--problems", type=int, metavar="N",
-        help="at most so many of each kind (many); with --out more can be added later",
+        help="at most so many of each kind (many, drift); with --out more can be added later",
     )  # fmt: skip
     parser.add_argument(
         "--minutes", type=float, metavar="N", default=inf,

@@ -14,7 +14,7 @@ from restive.model.bandit import Arm, Bandit
 from restive.planning import plan
 from restive.simulation import BanditWorld, ChangingWorld, drifting, play
 from verification import Check, Finding, Settings, judge
-from verification.growth import spread
+from verification.kept import kept_runs
 
 __all__ = ["CHECKS", "back_after", "ratio_interval"]
 
@@ -89,11 +89,20 @@ def rewards_of(learner: str, world: ChangingWorld, horizon: int, seed: int) -> F
     return np.concatenate(earned)
 
 
-def earned_after(learner: str, jump: Jump, begin: int, after: int, seed: int) -> Floats:
+def earned_after(learner: str, jump: Jump, begin: int, after: int, seed: int) -> list[float]:
     """Mean rewards window by window after a jump."""
     world = ChangingWorld([(0, jump.before), (begin, jump.after)], rng=seed)
     rewards = rewards_of(learner, world, begin + after, seed)
-    return np.asarray(rewards[begin:].reshape(-1, WINDOW).mean(axis=1))
+    means: list[float] = rewards[begin:].reshape(-1, WINDOW).mean(axis=1).tolist()
+    return means
+
+
+def runs_of(settings: Settings, name: str, run: Callable[[int], object], quick: int) -> Floats:
+    """Values of 24 runs, or of as many as ``--problems`` says; a folder keeps each of them."""
+    many = min(24, settings.problems or 24)
+    path = settings.out / "drift-runs.jsonl" if settings.out else None
+    kind = "quick " * settings.quick + name
+    return np.array(kept_runs(path, kind, run, range(settings.size(many, quick))))
 
 
 def back_after(windows: Floats, best: float) -> int:
@@ -121,7 +130,7 @@ def ratio_interval(
 
 def check_jumps(settings: Settings) -> Iterator[Finding]:
     """Steps until a learner is back within 10% of the new optimum, at most a quarter."""
-    begin, seeds = settings.size(3000, 2000), range(settings.size(24, 6))
+    begin = settings.size(3000, 2000)
     for jump in JUMPS[: settings.size(len(JUMPS), 1)]:
         best = plan(jump.after).gain
         watched = {
@@ -129,9 +138,10 @@ def check_jumps(settings: Settings) -> Iterator[Finding]:
             for name in LEARNERS
         }
         curves = {
-            name: np.array(spread(partial(earned_after, name, jump, begin, after), seeds))
+            name: runs_of(settings, f"jump: {jump.name}: {name}",
+                          partial(earned_after, name, jump, begin, after), 6)
             for name, after in watched.items()
-        }
+        }  # fmt: skip
         settings.draw(f"drift-{JUMPS.index(jump) + 1}", partial(_paint, curves, best, jump.name))
         # a first window is the least that can be told
         steps = partial(_steps_back, best=best)
@@ -140,7 +150,8 @@ def check_jumps(settings: Settings) -> Iterator[Finding]:
         ratio = back[FORGETS] / back["tied-sampling"]
         yield Finding(
             f"jump: {jump.name}",
-            f"back within 10% in a quarter of the time (jump at step {begin:,}, {len(seeds)} runs)",
+            f"back within 10% in a quarter of the time (jump at step {begin:,}, "
+            f"{len(curves[FORGETS])} runs)",
             f"{ratio:.2f}: " + ", ".join(f"{n} {_shown(s, watched[n])}" for n, s in back.items()),
             f"{low:.2f}, {high:.2f}",
             # the few runs of the quick version can refute the claim, not show it
@@ -184,12 +195,13 @@ def _lost(learner: str, bandit: Bandit, horizon: int, seed: int) -> float:
 
 def check_calm(settings: Settings) -> Iterator[Finding]:
     """Gap regret where nothing changes: at most half as much again."""
-    horizon, seeds = settings.size(8000, 3000), range(settings.size(24, 6))
+    horizon = settings.size(8000, 3000)
     kept: dict[str, list[Floats]] = {name: [] for name in LEARNERS}
     jumps = JUMPS[: settings.size(len(JUMPS), 1)]
     for jump in jumps:
         for name, lost in kept.items():
-            lost.append(np.array(spread(partial(_lost, name, jump.before, horizon), seeds)))
+            run = partial(_lost, name, jump.before, horizon)
+            lost.append(runs_of(settings, f"calm: {jump.name}: {name}", run, 6))
     totals = {name: np.sum(lost, axis=0) for name, lost in kept.items()}
     low, high = ratio_interval(totals["with changes"], totals["tied-sampling"], np.mean)
     ratio = totals["with changes"].mean() / totals["tied-sampling"].mean()
@@ -199,7 +211,7 @@ def check_calm(settings: Settings) -> Iterator[Finding]:
     yield Finding(
         "calm: what watching costs",
         f"gap regret of {horizon:,} steps without a change is at most {DEARER} times the default's "
-        f"({len(seeds)} runs)",
+        f"({len(totals[FORGETS])} runs)",
         f"{ratio:.2f} over all ({'; '.join(each)}); sw-ucb {rival:.0f}",
         f"{low:.2f}, {high:.2f}",
         judge(ratio <= DEARER),
@@ -209,12 +221,12 @@ def check_calm(settings: Settings) -> Iterator[Finding]:
 def check_drift(settings: Settings) -> Iterator[Finding]:
     """Arms that change little by little: what is earned from then on."""
     begin, length = settings.size(3000, 1000), settings.size(3000, 1000)
-    seeds = range(settings.size(24, 4))
     for jump, more_is_claimed in ((JUMPS[0], False), (JUMPS[2], True))[: settings.size(2, 1)]:
         earned = {
-            name: np.array(spread(partial(_drifted, name, jump, begin, length), seeds))
+            name: runs_of(settings, f"drift: {jump.name}: {name}",
+                          partial(_drifted, name, jump, begin, length), 4)
             for name in LEARNERS
-        }
+        }  # fmt: skip
         more = earned[FORGETS] - earned["tied-sampling"]
         error = 2 * more.std(ddof=1) / len(more) ** 0.5
         low, high = more.mean() - error, more.mean() + error
@@ -222,7 +234,7 @@ def check_drift(settings: Settings) -> Iterator[Finding]:
         yield Finding(
             f"drift: {jump.name}",
             f"with changes {claim} without, beyond chance, while that happens over {length:,} "
-            f"steps and in as many after ({len(seeds)} runs)",
+            f"steps and in as many after ({len(more)} runs)",
             ", ".join(f"{name} {values.mean():.3f}" for name, values in earned.items()) + " a step",
             f"{low:.3f}, {high:.3f}",
             judge(low > 0 if more_is_claimed else high > 0),
