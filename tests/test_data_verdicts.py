@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from restive.data.markov import check_markov
 from restive.data.memory import tuple_arm, tuple_counts, tuple_states
 from restive.data.stakes import memory_stake, parts_stake
 from restive.data.traces import Traces
+from restive.data.verdict_words import summary
 from restive.data.verdicts import Assumption, Verdicts, corrected
 
 MEMORY = np.array([[[0.95, 0.05], [0.1, 0.9]], [[0.9, 0.1], [0.6, 0.4]]])
@@ -219,3 +221,15 @@ def test_periods_by_name_and_refusals():
             check_markov(hourly, period=period)
     with pytest.raises(ProblemError, match="level"):
         check_markov(hourly, level=2)
+
+
+def test_what_fails_at_the_same_cost_is_told_together():
+    stake = SimpleNamespace(loss=0.001, gain=0.5, at_most=False)
+    memory, change, period = (
+        SimpleNamespace(kind=kind, fails=True, little=little, stake=stake)
+        for kind, little in [("memory", True), ("change", False), ("period", True)]
+    )
+    assert summary([memory, change, period]) == (
+        "has a longer memory, has a period (little at stake); "
+        "changes over time (0.2% of the reward at stake)"
+    )

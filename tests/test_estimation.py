@@ -182,6 +182,19 @@ def test_many_states_at_gaps_have_intervals_from_single_steps():
     assert "one step apart alone" in " ".join(remarks(estimate, list(map(str, range(24)))))
 
 
+def test_many_states_at_every_step_have_the_intervals_of_jeffreys():
+    """One binomial law a row, whatever the number of states; the row never left knows nothing."""
+    rng = np.random.default_rng(5)
+    path = np.concatenate([np.arange(24), rng.integers(24, size=600), [24]])
+    counts = GapCounts.of_moves(path[:-1], np.ones(len(path) - 1, dtype=int), path[1:], 25)
+    estimate = estimate_chain(counts)
+    moves = counts.counts[0]
+    for s, e in [(0, 1), (3, 7), (23, 24)]:
+        n, k = moves[s].sum(), moves[s].sum() * estimate.chain[s, e]
+        assert estimate.upper[s, e] == pytest.approx(beta.ppf(0.975, k + 0.5, n - k + 0.5))
+    assert (estimate.upper[24] > 0.9).all()
+
+
 def test_nothing_to_go_by_is_refused():
     empty = np.zeros(0, dtype=int)
     with pytest.raises(ProblemError, match="nothing to estimate"):

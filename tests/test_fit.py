@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -209,3 +210,27 @@ def test_data_may_come_from_a_pipe(kind):
     assert result.exit_code == 0, result.output
     (arm,) = json.loads(result.output)["arms"]
     assert (arm["name"], sorted(arm["states"])) == ("arm 1", ["off", "on"])
+
+
+def test_numbers_that_look_like_a_signal_are_told():
+    rng = np.random.default_rng(8)
+    note = next(note for note in fit({"wind": rng.integers(9, size=100)}).notes if "wind" in note)
+    assert "9 different numbers in 100 sightings are taken as states" in note
+    assert "--cut fit" in note
+    assert not any("taken as states" in note for note in fit({"x": [0, 1] * 20}).notes)
+
+
+def test_no_line_of_the_table_ends_within_a_successor(tmp_path, monkeypatch):
+    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": "80"}.items():
+        monkeypatch.setenv(name, value)
+    rng = np.random.default_rng(9)
+    words = np.array(["clear sky", "thunder", "drizzle", "hail"])[rng.integers(4, size=300)]
+    (tmp_path / "log.csv").write_text("north station\n" + "\n".join(words) + "\n")
+    result = CliRunner().invoke(app, ["fit", str(tmp_path / "log.csv"), "--no-check"])
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", result.stdout)
+    lines = [line.rstrip() for line in shown.splitlines() if "[0." in line]
+    assert len(lines) >= 12
+    assert all(line.endswith(("],", "]")) and len(line) <= 80 for line in lines)
+    assert (
+        sum(len(re.findall(r"(clear sky|thunder|drizzle|hail) 0[.]", line)) for line in lines) == 16
+    )

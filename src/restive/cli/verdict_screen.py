@@ -50,8 +50,11 @@ def _watched(work: Callable[[Callable[[str], None]], Answer]) -> Answer:
         return work(lambda text: status.update(Text(text)))
 
 
-def show_verdicts(verdicts: Verdicts | None, order: int) -> None:
-    """A line for each arm, and what matters in full; advice is given once."""
+def show_verdicts(verdicts: Verdicts | None, order: int, reported: bool = False) -> None:
+    """A line for each arm, and what matters in full; advice is given once.
+
+    reported: there is a page that tells everything.
+    """
     out = console()
     if order > 1:
         from restive.data.memory import order_note
@@ -75,5 +78,7 @@ def show_verdicts(verdicts: Verdicts | None, order: int) -> None:
     more = len(verdicts.arms) - MOST_ARMS
     if more > 0:
         out.print(Text(f"... and {more} more arms."))
-    if not verdicts.believable:
+    if any(finding.little for verdict in verdicts.arms for finding in verdict.findings):
+        out.print(Text("Little at stake: the plan loses less than 1% by it; do nothing about it."))
+    if not verdicts.believable and not reported:
         out.print(Text("All findings: --report page.html, or --json.", style="dim"))

@@ -19,6 +19,7 @@ from restive.data.records import Records
 MOST_STATES = 64  # of an arm; far more than data can tell anything about
 LEAVE_OUT = "Leave this arm out (--arms names those to take)"
 ENDLESS = ("inf", "infinity")
+MANY, FEW = 6, 20  # more numbers than this, seen less often each: probably a signal
 BOOLEANS = {"false": 0.0, "true": 1.0}
 COMMAS = re.compile(r"[+-]?\d[\d.]*(,\d+)+(\.\d+)?")  # 1,5 or 1,234.5
 
@@ -53,7 +54,7 @@ def arm_states(
         signal = np.array(values, dtype=np.float64)[inverse]
         seen = _cut(name, signal, next_to, cut)
     elif all(numeric):
-        seen = _numbers(np.array(values, dtype=np.float64)[inverse])
+        seen = _numbers(name, np.array(values, dtype=np.float64)[inverse])
     else:
         seen = _words(name, words, inverse)
     return _checked(records, own, seen, labels)
@@ -77,9 +78,15 @@ def _comma(records: Records, own: Ints, inverse: Ints, words: list[Any]) -> Prob
     return records.refuse(row, "a comma in a number", remedy)
 
 
-def _numbers(signal: Floats) -> ArmStates:
+def _numbers(arm: str, signal: Floats) -> ArmStates:
     values, states = np.unique(signal, return_inverse=True)
-    return ArmStates(states.astype(np.int64), tuple(f"{value:.12g}" for value in values), signal)
+    labels, note = tuple(f"{value:.12g}" for value in values), ""
+    if len(values) > MANY and len(signal) < FEW * len(values):
+        note = (
+            f"{arm}: {len(values):,} different numbers in {len(signal):,} sightings are taken as "
+            "states. Values of a signal are better cut: --cut fit."
+        )
+    return ArmStates(states.astype(np.int64), labels, signal, note)
 
 
 def _words(arm: str, raw: Sequence[Any], inverse: Ints) -> ArmStates:
@@ -144,7 +151,8 @@ def _checked(
         remedy = (
             "Name the column of states (--state); states are kinds of things, not free text."
             if np.isnan(seen.worth).all()
-            else "Cut the signal: --cut fit, --cut q3 (quantiles) or --cut 0,10 (thresholds)."
+            else "Cut the signal: --cut fit, --cut q3 (quantiles) or --cut 0,10 (thresholds); or "
+            "name the columns that are arms (--arms)."
         )
         raise records.refuse(last, message, remedy)
     if labels is None:

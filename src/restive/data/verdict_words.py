@@ -62,8 +62,10 @@ def summary(findings: Sequence[Assumption]) -> str:
             return "too few looks to tell anything"
         rest = ", ".join(UNCLEAR[finding.kind] for finding in unclear)
         return "believable" + (f"; {rest}" if rest else "")
-    parts = [SHORT[finding.kind] + _weight(finding) for finding in failing]
-    return "; ".join(parts)
+    alike: dict[str, list[str]] = {}  # what fails, by what it could cost
+    for finding in failing:
+        alike.setdefault(_weight(finding), []).append(SHORT[finding.kind])
+    return "; ".join(", ".join(kinds) + weight for weight, kinds in alike.items())
 
 
 def _weight(finding: Assumption) -> str:

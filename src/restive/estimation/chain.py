@@ -32,7 +32,7 @@ SMOOTHING = 0.5  # moves added to each row where the data alone leave a broken c
 WEAK = 1e-4  # p-value of independence above which curvature is not trusted
 FEW = 10.0  # observations' worth below which it is not either
 MOST_PROFILED = 4  # states up to which profiles are affordable
-MOST_CURVED = 20  # states up to which the curvature at gaps is affordable
+MOST_CURVED = 20  # states up to which the curvature is affordable
 TINY = 1e-9  # probabilities below are none
 
 
@@ -212,7 +212,7 @@ def _worth(counts: GapCounts, chain: Floats, prior: float) -> tuple[Floats, Floa
 
     Where an entry is at the border, curvature is taken half a move inside of it.
     """
-    if len(chain) > MOST_CURVED and not counts.every_step:
+    if len(chain) > MOST_CURVED:
         return _direct(counts, chain)
     inside = chain
     if chain.min() * counts.total < 0.5:
@@ -228,7 +228,10 @@ def _worth(counts: GapCounts, chain: Floats, prior: float) -> tuple[Floats, Floa
 
 
 def _direct(counts: GapCounts, chain: Floats) -> tuple[Floats, Floats]:
-    """The same from sightings one step apart alone: never too narrow, and quick for many states."""
+    """The same from sightings one step apart alone, which is quick for many states.
+
+    Where others are left out it is never too narrow.
+    """
     seen = counts.counts[0].sum(axis=1) if counts.gaps[0] == 1 else np.zeros(len(chain))
     worth = np.repeat(seen[:, None], len(chain), axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):

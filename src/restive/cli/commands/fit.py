@@ -66,7 +66,7 @@ def fit(
         print_json(fitted.to_dict() | ({"verdicts": verdicts.to_dict()} if verdicts else {}))
     else:
         fit_screen.show_fit(fitted)
-        verdict_screen.show_verdicts(verdicts, order)
+        verdict_screen.show_verdicts(verdicts, order, bool(report))
     _write({out: text, report: page}, json)
 
 
