@@ -268,6 +268,21 @@ def test_mixing_time_of_two_states_in_closed_form(a, b, epsilon):
     assert distance == pytest.approx(2 * law * factor**5, rel=1e-10)
 
 
+@pytest.mark.parametrize("epsilon", [0.25, 0.2, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15])
+def test_the_closed_form_of_two_states_never_disagrees_with_powers(epsilon, monkeypatch):
+    """It leaves to powers what their rounding decides: equal ones, and ages next to a whole one."""
+    rng = np.random.default_rng(11)
+    rates = [
+        *rng.random((40, 2)),
+        *(10 ** rng.uniform(-6, 0, (40, 2))),
+        *rng.integers(1, 11, (40, 2)) / 10,
+    ]
+    known = [(p, chains._two_state_mixing(p, epsilon)) for p in (two_state(a, b) for a, b in rates)]
+    assert epsilon < 1e-9 or sum(age > 0 for _, age in known) > len(known) / 2
+    monkeypatch.setattr(chains, "_two_state_mixing", lambda p, epsilon: 0)
+    assert [p for p, age in known if age and age != chains.mixing_time(p, epsilon)] == []
+
+
 def test_mixing_time_needs_a_positive_accuracy_and_a_chain_that_mixes():
     with pytest.raises(ValueError, match="0"):
         chains.mixing_time(two_state(0.1, 0.1), 0.0)

@@ -636,6 +636,25 @@ rewards = [0, 1]
 """
 
 
+def test_very_many_arms_are_described_by_a_few_and_in_json_by_all(tmp_path, monkeypatch):
+    """The number of their information states has more digits than Python writes."""
+    from restive.cli import facts
+
+    arm = {"transitions": [[0.9, 0.1], [0.2, 0.8]], "rewards": [0, 1]}
+    path = tmp_path / "many.json"
+    path.write_text(json.dumps({"pulls": 1, "arms": [arm] * 20_000}))
+    found = json.loads(run("inspect", str(path), "--json").stdout)
+    assert (len(found["arms"]), found["n_arms"]) == (20_000, 20_000)
+    assert (found["forecast"]["states"], found["forecast"]["bytes"]) == (None, None)
+    looked = []
+    describe = facts._of_arm
+    monkeypatch.setattr(facts, "_of_arm", lambda *given: looked.append(given) or describe(*given))
+    shown = run("inspect", str(path)).stdout
+    assert "20,000 arms together have more information states" in " ".join(shown.split())
+    assert "and 19,976 more" in shown
+    assert len(looked) < 30
+
+
 def test_chains_that_hardly_move_are_described_and_bounded():
     found = json.loads(run("inspect", "-", "--json", given=SLOW + SLOW).stdout)
     assert found["forecast"] is None

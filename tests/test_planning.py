@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from itertools import count
-from math import prod
+from math import inf, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -273,6 +273,18 @@ def sticky(*chances: float) -> Bandit:
 def test_the_forecast_of_states_is_within_a_factor_of_two(bandit, tolerance):
     ahead, found = forecast(bandit, tolerance), plan(bandit, tolerance)
     assert found.states / 2 <= ahead.states <= 2 * found.states
+
+
+def test_what_no_machine_can_hold_is_refused_before_arms_are_looked_at(monkeypatch):
+    """Mixing times of ten thousand arms, and products of as many numbers, take minutes."""
+    asked = []
+    monkeypatch.setattr(Arm, "mixing_time", lambda arm, epsilon=0.25: asked.append(arm) or 5)
+    bandit = Bandit([Arm([[0.9, 0.1], [0.1, 0.9]], [0, 1])] * 10_000)
+    ahead = forecast(bandit)
+    assert (ahead.states, ahead.seconds, ahead.fits) == (2**10_000, inf, False)
+    with pytest.raises(TooLargeError, match="plan of 10,000 arms takes more than 2e3010"):
+        plan(bandit)
+    assert not asked
 
 
 def test_slow_arms_are_forecast_to_take_long():

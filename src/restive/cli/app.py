@@ -5,6 +5,7 @@ Imports stay inside functions, so that every command starts at once.
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import partial
 from itertools import takewhile
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from restive.model.bandit import Bandit
 
 TOLERANCE = 1e-6
+LONG_READ = 1_000_000  # bytes of a problem whose arms take seconds to check
 COMPILING = "restive: compiling kernels, once; later runs start at once."
 
 
@@ -180,7 +182,12 @@ def read_problem(word: str) -> Bandit:
     if word != "-":
         from restive.problems.lookup import find_problem
 
-        return find_problem(word)
+        if not (os.path.isfile(word) and os.path.getsize(word) > LONG_READ):
+            return find_problem(word)
+        from restive.cli.console import waiting
+
+        with waiting("reading the problem"):
+            return find_problem(word)
     from restive.base.reading import read_stream
     from restive.model.files import parse_problem
 

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 TIME = 60.0  # seconds that a plan may take unless another time is asked for
 QUICK_STATES = 2000  # up to here the true diameter is a matter of seconds
-
+UNREADABLE = 10**300  # whole numbers from here on are not written: others read them as floats
 
 MYOPIC_BYTES = 100 << 20  # more would take longer than the plan it stands beside
 MYOPIC_RUNS, MYOPIC_STEPS, MYOPIC_SECONDS = 32, 100_000, 5.0  # of its simulation then
 
 
-def of_problem(bandit: Bandit, tolerance: float) -> dict[str, Any]:
-    """Facts about every arm, the best arm and the size of the plan."""
+def of_problem(bandit: Bandit, tolerance: float, most: int | None = None) -> dict[str, Any]:
+    """Facts about every arm, or the first ``most``, the best arm and the size of the plan."""
     from restive.many.planner import chosen_way
     from restive.planning.size import check_tolerance
 
@@ -34,14 +34,17 @@ def of_problem(bandit: Bandit, tolerance: float) -> dict[str, Any]:
         "problem": bandit.name,
         "version": __version__,
         "tolerance": tolerance,
-        "arms": [_of_arm(bandit.arm_name(j), arm, tolerance) for j, arm in enumerate(bandit.arms)],
+        "arms": [_of_arm(bandit.arm_name(j), arm, tolerance)
+                 for j, arm in enumerate(bandit.arms[:most])],
+        "n_arms": bandit.n_arms,
         "best_arm": _best_arm(bandit),
         "pulls": bandit.pulls,
+        "best_arms_gain": sum(bandit.units.mean(bandit.arms[j].gain) for j in bandit.best_arms),
         "reward_range": list(bandit.units.range),
         "forecast": _forecast(bandit, tolerance),
         "way": list(chosen_way(bandit, tolerance)),
         "seconds": TIME,
-    }
+    }  # fmt: skip
 
 
 def of_plan(plan: Plan, bounded: BoundedPlan | None) -> dict[str, Any]:
@@ -238,7 +241,10 @@ def _of_arm(name: str, arm: Arm, tolerance: float) -> dict[str, Any]:
 
 
 def _forecast(bandit: Bandit, tolerance: float) -> dict[str, Any] | None:
-    """None where an arm mixes too slowly for exact planning, or several are pulled a step."""
+    """None where an arm mixes too slowly for exact planning, or several are pulled a step.
+
+    Numbers with more digits than a program can be asked to read are None too.
+    """
     from restive.planning import forecast
 
     if bandit.pulls > 1:
@@ -248,10 +254,10 @@ def _forecast(bandit: Bandit, tolerance: float) -> dict[str, Any] | None:
     except ArithmeticError:
         return None
     return {
-        "states": int(size.states),
+        "states": int(size.states) if size.states < UNREADABLE else None,
         "colors": int(size.colors),
         "caps": [int(cap) for cap in size.caps],
-        "bytes": int(size.bytes),
+        "bytes": int(size.bytes) if size.bytes < UNREADABLE else None,
         "seconds": _finite(float(size.seconds)),
         "fits": bool(size.fits),
     }

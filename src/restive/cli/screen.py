@@ -19,23 +19,22 @@ Finder = Callable[[], Mapping[str, Any]]
 
 SHOWN_STATES = 12
 SHOWN_ARMS = 24
-NO_MACHINE = 1e15  # bytes
 WIDE = 1e-3  # an interval wider than this is printed instead of its middle
 
 
 def show_problem(facts: Mapping[str, Any]) -> None:
     """Print what ``facts.of_problem`` found."""
     out = console()
-    arms = facts["arms"]
+    count = facts["n_arms"]
     close = f"{facts['tolerance']:g}"
-    out.print(title(facts, f"{len(arms)} arm{'s' * (len(arms) != 1)}"))
+    out.print(title(facts, f"{count:,} arm{'s' * (count != 1)}"))
     out.print()
     heads = ("arm", "states", "reward", "period", "mixes in", f"to {close} in", "diameter")
-    shown = arms if len(arms) <= SHOWN_ARMS + 1 else arms[:SHOWN_ARMS]
+    shown = facts["arms"][: SHOWN_ARMS + (count == SHOWN_ARMS + 1)]
     facts_rows = [_arm_row(arm, j == facts["best_arm"]["arm"]) for j, arm in enumerate(shown)]
     out.print(table(out, (*heads, "reversible"), facts_rows, right=range(1, 7), spare=1))
-    if len(shown) < len(arms):
-        out.print(Text(f"and {len(arms) - len(shown):,} more (see --json)"))
+    if len(shown) < count:
+        out.print(Text(f"and {count - len(shown):,} more (see --json)"))
     out.print()
     state_rows = [row for arm in shown for row in _state_rows(arm)]
     state_heads = ("arm", "state", "reward", "share of time")
@@ -153,26 +152,27 @@ def _problem_sentence(facts: Mapping[str, Any]) -> str:
     alone = f"Pulling one arm all the time earns at most {gain_text(best['gain'])} per step, with "
     alone += f"{best['name']}; switching arms at the right times may earn more."
     if pulls > 1:
-        most = sum(sorted(arm["gain"] for arm in facts["arms"])[-pulls:])
-        alone = f"Of the {len(facts['arms']):,} arms {pulls:,} are pulled at each step; the same "
-        alone += f"ones all the time earn at most {gain_text(most)}, switching may earn more."
-    if len(facts["arms"]) == 1:
+        most = gain_text(facts["best_arms_gain"])
+        alone = f"Of the {facts['n_arms']:,} arms {pulls:,} are pulled at each step; the same "
+        alone += f"ones all the time earn at most {most}, switching may earn more."
+    if facts["n_arms"] == 1:
         alone = f"There is one arm only, and it earns {gain_text(best['gain'])} per step."
     return " ".join(filter(None, (alone, _size_sentence(facts), _choice_sentence(facts))))
 
 
 def _size_sentence(facts: Mapping[str, Any]) -> str:
     """What exact planning would take."""
+    from restive.planning.size import NO_MACHINE
+
     size = facts["forecast"]
     if facts["pulls"] > 1:
         return ""
     if size is None:
         return "Exact planning is out of reach: an arm mixes too slowly to count the steps."
-    if size["bytes"] > NO_MACHINE:
-        count = count_text(size["states"]).removeprefix("about ")
+    if size["bytes"] is None or size["bytes"] > NO_MACHINE:
         return (
-            f"Exact planning is out of reach: {len(facts['arms']):,} arms together have about "
-            f"{count} information states, more than any machine can hold."
+            f"Exact planning is out of reach: {facts['n_arms']:,} arms together have more "
+            "information states than any machine can hold."
         )
     fits = "" if size["fits"] else ", more than this machine can give"
     span = "longer than can be said" if size["seconds"] is None else duration_text(size["seconds"])

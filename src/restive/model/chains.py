@@ -7,7 +7,7 @@ of the row, so nearly reducible chains, where 1 - p rounds to 1, lose no accurac
 
 from __future__ import annotations
 
-from math import gcd
+from math import ceil, gcd, log, log1p
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from restive.base.arrays import Bools, Floats, Ints
 from restive.model.double_double import DoubleDouble, lifted
 
+ROUNDING = 2e-15  # of the L1 distance between two rows, each entry to about the last place
 SQUARED_UP_TO = 200  # states; above, importing a search takes less time than squaring
 
 
@@ -169,6 +170,8 @@ def mixing_time(transitions: ArrayLike, epsilon: float = 0.25) -> int:
     p = np.asarray(transitions, dtype=np.float64)
     if not epsilon > 0:
         raise ValueError(f"epsilon must be positive, not {epsilon!r}")
+    if len(p) == 2 and (age := _two_state_mixing(p, epsilon)):
+        return age
     limits = [limit_rows(p, r) for r in range(cyclic_classes(p)[0])]
 
     def far(matrix: DoubleDouble, age: int) -> bool:
@@ -190,6 +193,24 @@ def mixing_time(transitions: ArrayLike, epsilon: float = 0.25) -> int:
         if far(candidate, age + 2**k):
             below, age = candidate, age + 2**k
     return age + 1
+
+
+def _two_state_mixing(p: Floats, epsilon: float) -> int:
+    """Tmix of two states, where max_s ||P^t(s, .) - mu|| = 2 max(mu) |1 - a - b|^t.
+
+    0 where the powers as they are computed, each entry with an error of some units of rounding,
+    might decide otherwise; squaring tells then.
+    """
+    up, down = float(p[0, 1]), float(p[1, 0])
+    rate, furthest = up + down, 2 * max(up, down) / (up + down)
+    if rate > 2 - 1e-3 or abs(1 - rate) < 1e-3:  # the logarithm would lose digits
+        return 0
+    fall = -log1p(-rate) if rate < 1 else -log(rate - 1)
+    exact = log(furthest / epsilon) / fall
+    doubt = ROUNDING / epsilon / fall + 1e-12 * (1 + abs(exact))
+    if exact <= 1 - doubt:
+        return 1
+    return 0 if abs(exact - round(exact)) <= doubt else ceil(exact)
 
 
 def power(transitions: ArrayLike, n: int) -> Floats:

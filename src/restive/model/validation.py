@@ -175,6 +175,8 @@ def rescaling(means: Floats, pool: Floats) -> str:
 
 
 def check_irreducible(matrix: Floats, names: Sequence[str]) -> list[Fault]:
+    if (matrix > 0).all():  # every state leads to every other
+        return []
     classes = chains.communicating_classes(matrix)
     if len(classes) == 1:
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, lcm, prod
@@ -24,6 +25,7 @@ EXTRAPOLATED = 150  # of them suffice in compiled plans, which extrapolate
 COMPILED = (0.35e-9, -0.3e-9)  # seconds a pair and sweep: per outcome of a pull, and beside that
 SPELLED = 2.3e-9  # seconds a pair, outcome and sweep in NumPy
 CLASS = (0.003, 0.75e-6)  # seconds a class that periods cut the process into, and a state of it
+NO_MACHINE = 10**15  # bytes that nobody has
 HOPELESS = 30.0  # seconds; what cannot be held anyway and takes longer to try is not begun
 SMALL_PRODUCTS = 20_000_000  # of a plan made in NumPy: some .1 s, less than importing the compiler
 
@@ -59,10 +61,17 @@ def forecast(
     """About what planning to ``tolerance`` takes, from the arms' mixing times alone.
 
     The caps it really needs also depend on how much the policy cares about old ages. States come
-    out within a factor of 2 where it does, the time of one thread within a factor of 3.
+    out within a factor of 2 where it does, the time of one thread within a factor of 3. Where even
+    one age of each arm makes more than any machine can hold, that is the size given, since the rest
+    would take long to add up, and the time is infinite.
     """
     check_tolerance(tolerance)
     require_one_pull(bandit, "exact planning")
+    if caps is None and (least := least_bytes(bandit)) > NO_MACHINE:
+        colors = sum(bandit.n_states)
+        return Forecast(
+            (1,) * bandit.n_arms, least // 8, colors, least, inf, memory_allowed(memory)
+        )
     first, last = _ends(bandit, tolerance, caps)
     try:
         seconds = _seconds(bandit, first, last)
@@ -70,6 +79,11 @@ def forecast(
         seconds = inf
     return Forecast(last.caps, last.n_states, last.n_colors, peak(last), seconds,
                     memory_allowed(memory))  # fmt: skip
+
+
+def least_bytes(bandit: Bandit) -> int:
+    """A value for every combination of states last seen, whatever the ages."""
+    return 8 * prod(size**count for size, count in Counter(bandit.n_states).items())
 
 
 def is_small(bandit: Bandit, tolerance: float, caps: int | Sequence[int] | None) -> bool:
@@ -146,7 +160,12 @@ def check_tolerance(tolerance: float) -> None:
 
 
 def peak(rep: Representation) -> int:
-    """Bytes at the peak: values and slices twice (a way back for extrapolation), and the tables."""
+    """Bytes at the peak: values and slices twice (a way back for extrapolation), and the tables.
+
+    Values alone where nobody has room even for them; of very many arms slices take long to count.
+    """
+    if 8 * rep.n_states > NO_MACHINE:
+        return 8 * rep.n_states
     return 2 * rep.n_bytes + 8 * 6 * rep.n_colors * (rep.max_support + 2)
 
 
@@ -191,6 +210,12 @@ def too_large(
         return TooLargeError(
             f"caps {wanted.caps} make {_size(wanted)}, more than the {_memory_text(allowed)} "
             f"allowed; {instead}"
+        )
+    if (least := least_bytes(bandit)) > NO_MACHINE:
+        return TooLargeError(
+            f"an exact plan of {bandit.n_arms:,} arms takes more than {states_text(least // 8, 3)} "
+            "information states at any tolerance, more than any machine can hold. Take "
+            "restive.best_plan, which bounds the best reward, or plan fewer arms together."
         )
     rep = _ends(bandit, tolerance, None)[1]
     return TooLargeError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import inf, prod
+from math import inf
 
 from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
@@ -13,7 +13,7 @@ from restive.model.arguments import require_bandit
 from restive.model.bandit import Bandit
 from restive.planning.exact import plan
 from restive.planning.result import Plan
-from restive.planning.size import forecast
+from restive.planning.size import forecast, least_bytes
 
 TOLERANCES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 
@@ -69,9 +69,9 @@ def _impossible(bandit: Bandit, memory: int | None) -> str:
     """Why there can be no plan at any tolerance; empty if there may be one."""
     if bandit.pulls > 1:
         return f"exact plans are for one pull a step, and here there are {bandit.pulls}"
-    least = prod(bandit.n_states)  # every combination of last states, whatever the ages
-    if 8 * least > memory_allowed(memory):
-        return f"a plan takes more than {_count(least)} information states"
+    least = least_bytes(bandit)
+    if least > memory_allowed(memory):
+        return f"a plan takes more than {_count(least // 8)} information states"
     return ""
 
 

@@ -13,8 +13,10 @@ def inspect(file: File, tolerance: Tolerance = TOLERANCE, json: Json = False) ->
     """
     bandit = read_problem(file)
     from restive.cli import facts, screen
+    from restive.cli.console import waiting
 
-    problem = facts.of_problem(bandit, tolerance)
+    with waiting("looking at the arms"):
+        problem = facts.of_problem(bandit, tolerance, None if json else screen.SHOWN_ARMS + 1)
     if json:
         print_json(problem)
     else:
