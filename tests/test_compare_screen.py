@@ -112,3 +112,15 @@ def test_a_notice_stands_above_the_live_line_and_is_given_once(capsys):
     ]
     assert not any("were there" in line for line in lines)
     assert "there already" not in capsys.readouterr().err  # the terminal has one writer
+
+
+def test_the_live_line_tells_how_far_long_runs_are():
+    class Line:
+        def update(self, words):
+            self.words = words
+
+    line = Line()
+    screen = _Screen(line, lambda: None)
+    screen.started(0, 3, None)
+    screen.running([0.25, 0.0004], 7200.0)
+    assert line.words.startswith("comparing: 0 of 3 runs (0%), under way: 25%, 0.04%, about 2 h")

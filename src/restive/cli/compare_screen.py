@@ -14,7 +14,7 @@ from rich.text import Text
 
 from restive.base.words import duration_text, outward
 from restive.cli.console import console, table
-from restive.experiments.progress import Watcher
+from restive.experiments.progress import Watcher, far
 from restive.experiments.results import Failure, Results
 from restive.experiments.statistics import Interval
 from restive.experiments.summary import Summary
@@ -31,7 +31,7 @@ class _Screen(Watcher):
     """A line that is written over on a terminal; in a pipe only what went unexpectedly."""
 
     def __init__(self, status: Status | None, warm: Callable[[], None]) -> None:
-        self._status, self._warm, self._last = status, warm, ""
+        self._status, self._warm, self._last, self._done = status, warm, "", ""
 
     def started(self, done: int, total: int, seconds_left: float | None) -> None:
         self._warm()
@@ -40,12 +40,15 @@ class _Screen(Watcher):
         self.finished(done, total, seconds_left)
 
     def finished(self, done: int, total: int, seconds_left: float | None) -> None:
+        self._done = f"comparing: {done:,} of {total:,} runs ({done / total:.0%})"
+        self._show("" if seconds_left is None else f", about {_rough(seconds_left)} left")
+
+    def running(self, shares: Sequence[float], seconds_left: float) -> None:
+        self._show(f", {far(shares)}, about {_rough(seconds_left)} left")
+
+    def _show(self, words: str) -> None:
         if self._status is not None:
-            left = "" if seconds_left is None else f", about {_rough(seconds_left)} left"
-            self._status.update(
-                f"comparing: {done:,} of {total:,} runs ({done / total:.0%}){left}; Ctrl-C stops "
-                "and keeps them"
-            )
+            self._status.update(f"{self._done}{words}; Ctrl-C stops and keeps them")
 
     def failed(self, learner: str, problem: str, horizon: int, run: int, error: str) -> None:
         where = f"{plain(problem)} ({horizon:,} steps, run {run})"

@@ -18,6 +18,7 @@ from restive.base.errors import Fault, ProblemError, RestiveError, TooLargeError
 from restive.base.machine import installed_version
 from restive.experiments.participants import Participant
 from restive.experiments.traces import played_stretch
+from restive.experiments.underway import noted
 from restive.learners import Learner
 from restive.learners.plain import as_learner
 from restive.model.bandit import Bandit
@@ -98,17 +99,17 @@ def _source_hash(home: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def run_batch(jobs: Sequence[Job]) -> list[CellOutcome]:
-    """Run jobs one after the other."""
-    return [run_job(job) for job in jobs]
+def run_batch(jobs: Sequence[Job], notes: Path | None = None) -> list[CellOutcome]:
+    """Run jobs one after the other. notes: folder in which long ones tell how far they are."""
+    return [run_job(job, notes) for job in jobs]
 
 
-def run_job(job: Job) -> CellOutcome:
+def run_job(job: Job, notes: Path | None = None) -> CellOutcome:
     """Run one job; what it raises comes back as text, so that it cannot be lost on the way."""
     spent: dict[str, Any] = {"host": platform.node()}
     try:
         _check_versions(job.versions)
-        run = _planned(job) if job.participant is None else _played(job, job.participant)
+        run = _planned(job) if job.participant is None else _played(job, job.participant, notes)
     except _LearnerError as failed:
         cause = failed.__cause__ or failed
         text = "".join(traceback.format_exception(cause))
@@ -133,7 +134,9 @@ def _planned(job: Job) -> tuple[dict[str, Any], dict[str, float]]:
     return record, {"seconds": perf_counter() - began}
 
 
-def _played(job: Job, participant: Participant) -> tuple[dict[str, Any], dict[str, float]]:
+def _played(
+    job: Job, participant: Participant, notes: Path | None
+) -> tuple[dict[str, Any], dict[str, float]]:
     known = None
     if job.trace is None and isinstance(best := yardstick(job.bandit), Plan):
         known = best
@@ -145,7 +148,7 @@ def _played(job: Job, participant: Participant) -> tuple[dict[str, Any], dict[st
             player = participant.build(job.bandit, cell.horizon, job.delta, luck)
             learner = as_learner(player, job.bandit.n_arms)
             building = False
-            record = _record(job, learner, known)
+            record = _record(job, learner, known, notes)
     except (Exception, SystemExit) as error:
         if not _refusal(error, participant, building):
             raise _LearnerError from error
@@ -155,13 +158,14 @@ def _played(job: Job, participant: Participant) -> tuple[dict[str, Any], dict[st
     return record, {"seconds": perf_counter() - began, "planning_seconds": planning}
 
 
-def _record(job: Job, learner: Learner, known: Plan | None) -> dict[str, Any]:
+def _record(job: Job, learner: Learner, known: Plan | None, notes: Path | None) -> dict[str, Any]:
     """One run of a learner, for its file."""
     cell = job.cell
     if job.trace is not None:
         return played_stretch(learner, job.trace, cell.horizon, cell.run)
     world = BanditWorld(job.bandit, _seeds(job.seed, "world", *_shared(cell)))
-    run = play(learner, world, cell.horizon, plan=known)
+    with noted(notes, cell.horizon) as tell:
+        run = play(learner, world, cell.horizon, plan=known, progress=tell)
     return {
         "rewards": run.rewards.tolist(),
         "gap_regret": None if run.gap_regret is None else run.gap_regret.tolist(),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from restive.base.words import duration_text
 from restive.experiments.cells import PLAN, Cell, Job
 
 BATCH_SECONDS = 0.5  # short cells travel together, so that sending them costs little
 LARGEST_BATCH = 100
+SHOWN = 4  # runs under way that are told of
 
 
 class Watcher:
@@ -20,6 +21,9 @@ class Watcher:
 
     def finished(self, done: int, total: int, seconds_left: float | None) -> None:
         """One more is kept; the time left is None while it cannot be estimated."""
+
+    def running(self, shares: Sequence[float], seconds_left: float) -> None:
+        """How far long runs are, each from 0 to 1; told on another thread, about every second."""
 
     def failed(self, learner: str, problem: str, horizon: int, run: int, error: str) -> None:
         """A learner raised an exception; told once for all runs in which it is the same."""
@@ -32,17 +36,31 @@ class Teller(Watcher):
     """Tells in a line that is written over; what the user should know stays, as printed words."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell = tell
+        self._tell, self._done = tell, ""
 
     def started(self, done: int, total: int, seconds_left: float | None) -> None:
         self.finished(done, total, seconds_left)
 
     def finished(self, done: int, total: int, seconds_left: float | None) -> None:
         left = "" if seconds_left is None else f", about {duration_text(seconds_left)} left"
-        self._tell(f"comparing: {done:,} of {total:,} runs{left}")
+        self._done = f"comparing: {done:,} of {total:,} runs"
+        self._tell(self._done + left)
+
+    def running(self, shares: Sequence[float], seconds_left: float) -> None:
+        self._tell(f"{self._done}, {far(shares)}, about {duration_text(seconds_left)} left")
 
     def notice(self, words: str) -> None:
         print(words)
+
+
+def far(shares: Sequence[float]) -> str:
+    """How far runs are, in words.
+
+    >>> far([0.5, 0.00125]), far([0.1] * 9)
+    ('under way: 50%, 0.12%', 'under way: 10%, 10%, 10%, 10% and 5 more')
+    """
+    more = f" and {len(shares) - SHOWN} more" if len(shares) > SHOWN else ""
+    return "under way: " + ", ".join(f"{100 * share:.2g}%" for share in shares[:SHOWN]) + more
 
 
 class Pace:
@@ -68,6 +86,10 @@ class Pace:
         """Seconds to expect of a cell, None if there was none like it yet."""
         spent, count = self._spent.get(cell.place, (0.0, 0))
         return spent / count if count else None
+
+    def steps_left(self) -> int:
+        """Steps of all missing cells."""
+        return sum(count * place[2] for place, count in self._left.items())
 
     def left(self, workers: int) -> float | None:
         """Seconds that the missing cells take all workers together; None if unknown."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from math import isfinite
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from restive.base.backends import PATIENCE, check_backend, opened, workers_lost
@@ -21,6 +23,7 @@ from restive.experiments.reading import load_results
 from restive.experiments.results import Results
 from restive.experiments.store import Store, cells_of, logged_cells
 from restive.experiments.tables import write_statistics
+from restive.experiments.underway import Underway, followed
 
 if TYPE_CHECKING:
     from restive.experiments.experiment import Experiment
@@ -45,7 +48,8 @@ def run_experiment(
         missing = _missing(store, watcher)
         if missing:
             store.forget_derived()
-            with opened(run_batch, backend, address, workers, len(missing)) as pool:
+            work = partial(run_batch, notes=store.directory.root.resolve())
+            with opened(work, backend, address, workers, len(missing)) as pool:
                 store.log_start(backend=backend, workers=pool.workers)
                 _Campaign(store, watcher, pool, missing).run()
             store.log("end")
@@ -100,6 +104,7 @@ class _Campaign:
     ) -> None:
         self.store, self.watcher, self.pool, self.missing = store, watcher, pool, missing
         self.pace = Pace(missing)
+        self.expected: tuple[float | None, float] = None, 0.0  # seconds left, and when that was
         self.told: set[tuple[tuple[str, str, int], str]] = set()
         for cell, entry in logged_cells(store.directory.log):  # what earlier cells took
             if isfinite(entry["seconds"]):
@@ -109,12 +114,13 @@ class _Campaign:
         self._report(self.watcher.started)
         failures = 0
         try:
-            while self.missing:
-                before = len(self.missing)
-                lost = self._round()
-                if lost is not None:
-                    failures = failures + 1 if len(self.missing) == before else 0
-                    self._tell_loss(lost, failures)
+            with followed(self.store.directory.root, self._tell_far):
+                while self.missing:
+                    before = len(self.missing)
+                    lost = self._round()
+                    if lost is not None:
+                        failures = failures + 1 if len(self.missing) == before else 0
+                        self._tell_loss(lost, failures)
         except KeyboardInterrupt:
             self.store.log("interrupted", left=len(self.missing))
             raise
@@ -153,7 +159,18 @@ class _Campaign:
 
     def _report(self, tell: Callable[[int, int, float | None], None]) -> None:
         total = self.store.experiment.cells
-        tell(total - self.pace.waiting, total, self.pace.left(self.pool.workers))
+        self.expected = self.pace.left(self.pool.workers), monotonic()
+        tell(total - self.pace.waiting, total, self.expected[0])
+
+    def _tell_far(self, runs: Sequence[Underway]) -> None:
+        """How far the runs are; before the first is finished, all are taken to be as fast."""
+        left, since = self.expected
+        if left is None:
+            per_step = sum(run.seconds / run.steps for run in runs) / len(runs)
+            todo = self.pace.steps_left() - sum(run.steps for run in runs)
+            left, since = per_step * max(todo, 0) / self.pool.workers, monotonic()
+        shares = [run.steps / run.horizon for run in runs]
+        self.watcher.running(shares, max(0.0, left - (monotonic() - since)))
 
     def _tell_loss(self, lost: Exception, failures: int) -> None:
         words = (str(lost) or type(lost).__name__).splitlines()[0][:200]

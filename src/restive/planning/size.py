@@ -83,7 +83,8 @@ def forecast(
 
 def least_bytes(bandit: Bandit) -> int:
     """A value for every combination of states last seen, whatever the ages."""
-    return 8 * prod(size**count for size, count in Counter(bandit.n_states).items())
+    combinations: int = prod(size**count for size, count in Counter(bandit.n_states).items())
+    return 8 * combinations
 
 
 def is_small(bandit: Bandit, tolerance: float, caps: int | Sequence[int] | None) -> bool:
