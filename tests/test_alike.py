@@ -13,6 +13,7 @@ from restive.many.population import Population
 from restive.many.simulating import SimulatedValue, simulate_policy
 from restive.report.policy import bounded_words as module
 from restive.report.policy.alike import alike, names_of, shown_returns, three_alike
+from restive.report.policy.bounded_play import pull_shares
 from restive.report.policy.bounded_words import BoundedWords, bounded_words
 from restive.report.policy.maps import age_maps, best_pulls, returns
 from restive.report.policy.visits import visits_of
@@ -120,6 +121,17 @@ def test_staying_before_the_index_is_what_it_says():
     values = [simulate_policy(population, p, horizon=2000, runs=4, rng=3).mean
               for p in (policy, staying)]  # fmt: skip
     assert values[0] == values[1]
+
+
+def test_shares_of_simulated_play_are_those_of_the_stationary_law():
+    made = plan(channels(1, channel("other", 0.4, 0.3, 0.9)), 1e-4)
+    assert pull_shares(made) == pytest.approx(visits_of(made).pulled(2), abs=0.05)
+
+
+def test_slow_arms_are_all_pulled_in_simulated_play():
+    """Arms that move once in ten thousand steps, by chance all bad or good in a single stretch."""
+    slow = best_plan(Bandit([channel(f"{k}", 1e-4, 1e-4) for k in range(3)]), time=2)
+    assert pull_shares(slow).min() > 0.1
 
 
 def test_a_block_is_not_called_optimal_for_all_arms():

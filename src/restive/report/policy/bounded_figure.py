@@ -14,7 +14,7 @@ from restive.many.bounded import BoundedPlan
 from restive.many.policies import KindIndexPolicy
 from restive.report.drawing.picture import printable, save_picture
 from restive.report.policy.alike import alike, names_of
-from restive.report.policy.bounded_play import Stretch, play_stretch
+from restive.report.policy.bounded_play import Stretch, play_stretch, pull_shares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,14 +39,13 @@ def bounded_figure(plan: BoundedPlan, path: str | os.PathLike[str]) -> None:
 
 
 def _draw(plan: BoundedPlan, figure: Figure) -> None:
-    played = play_stretch(plan)
     by_index = isinstance(plan.policy, KindIndexPolicy)
     left, right = figure.subplots(1, 2, width_ratios=(2, 3), sharey=not by_index)
-    shown = _bars(plan, played, left, merged=by_index)  # rows of play are those of arms
+    shown = _bars(plan, left, merged=by_index)  # rows of play are those of arms
     if isinstance(plan.policy, KindIndexPolicy):
         _indices(plan, plan.policy, shown, right)
     else:
-        _strip(plan, played, shown, right)
+        _strip(plan, play_stretch(plan), shown, right)
     low, high = outward(plan.lower, plan.upper)
     kind = "certified" if plan.lower_kind == "certified" else "simulated"
     name = f"{printable(plan.bandit.name, 40)}: this" if plan.bandit.name else "This"
@@ -56,9 +55,9 @@ def _draw(plan: BoundedPlan, figure: Figure) -> None:
     )  # fmt: skip
 
 
-def _bars(plan: BoundedPlan, played: Stretch, axes: Axes, merged: bool) -> list[int]:
+def _bars(plan: BoundedPlan, axes: Axes, merged: bool) -> list[int]:
     """Shares of pulls, the largest first; returns the arms shown, of those alike the first."""
-    bandit, shares = plan.bandit, played.shares(plan.bandit.n_arms)
+    bandit, shares = plan.bandit, pull_shares(plan)
     pulled = np.flatnonzero(shares > 0).tolist()
     groups = alike(bandit, pulled) if merged else [[arm] for arm in pulled]
     groups.sort(key=lambda arms: -float(shares[arms].sum()))

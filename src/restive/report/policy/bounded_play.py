@@ -14,6 +14,7 @@ from restive.planning import Plan
 
 STEPS = 4_000
 CELLS = 4_000_000  # arms times steps, at most
+WORLDS, WORLD_STEPS, WORLD_CELLS = 48, 600, 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,10 +25,6 @@ class Stretch:
     paid: Floats
     block: tuple[int, ...]
     situations: Counter[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]]
-
-    def shares(self, n_arms: int) -> Floats:
-        """Share of all pulls that each arm gets."""
-        return np.bincount(self.pulls.ravel(), minlength=n_arms) / max(1, self.pulls.size)
 
 
 def play_stretch(plan: BoundedPlan | Plan) -> Stretch:
@@ -56,6 +53,31 @@ def play_stretch(plan: BoundedPlan | Plan) -> Stretch:
             pulls.append(arms)
             paid.append(rewards)
     return Stretch(np.array(pulls), np.array(paid), block, seen)  # type: ignore[arg-type]
+
+
+def pull_shares(plan: BoundedPlan | Plan) -> Floats:
+    """Share of all pulls that each arm gets, (K,), in many worlds at once.
+
+    Arms that hardly move in one of them show all their states across them.
+    """
+    bandit, policy, rng = plan.bandit, plan.policy, np.random.default_rng(0)
+    worlds = min(WORLDS, max(1, WORLD_CELLS // (WORLD_STEPS * bandit.n_arms)))
+    steps = max(200, min(WORLD_STEPS, CELLS // bandit.n_arms))
+    states = np.full((worlds, bandit.n_arms), -1)
+    ages, counts = np.ones_like(states), np.zeros(bandit.n_arms)
+    rows: dict[tuple[int, int], Floats] = {}
+    for step in range(steps):
+        worth = policy.ranking(states, ages, ages.argmin(axis=1))
+        arms = np.argsort(-worth, axis=1, kind="stable")[:, : bandit.pulls]
+        for world, j in enumerate(arms):
+            for k in j.tolist():
+                law = _law(bandit.arms[k], int(states[world, k]), int(ages[world, k]), rows)
+                states[world, k] = rng.choice(len(law), p=law)
+        ages += 1
+        np.put_along_axis(ages, arms, 1, axis=1)
+        if step >= steps // 4:
+            np.add.at(counts, arms.ravel(), 1)
+    return np.asarray(counts / counts.sum())
 
 
 def _part(numbers: Ints, block: tuple[int, ...]) -> tuple[int, ...]:

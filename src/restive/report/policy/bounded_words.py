@@ -30,7 +30,7 @@ from restive.model.bandit import Bandit
 from restive.planning import Plan, plan_within
 from restive.policies.policy import Policy
 from restive.report.policy.alike import alike, called, names_of
-from restive.report.policy.bounded_play import play_stretch
+from restive.report.policy.bounded_play import pull_shares
 from restive.report.policy.rules import ShortRule, short_rule, state_words
 from restive.report.policy.visits import visits_of
 
@@ -82,7 +82,7 @@ def bounded_words(plan: BoundedPlan) -> BoundedWords:
             words = _exact_rule(plan, short_rule(exact, visits.arms_pulled))
             return BoundedWords(words, None, _together(plan.bandit, shares), True)
     words, value = _simulated_rule(plan, perf_counter() + SECONDS)
-    shares = play_stretch(plan).shares(plan.bandit.n_arms)
+    shares = pull_shares(plan)
     return BoundedWords(words, value, _together(plan.bandit, shares), False)
 
 
