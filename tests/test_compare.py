@@ -296,7 +296,11 @@ def test_a_changed_file_is_noticed(tmp_path):
     command = json.loads((tmp_path / "out" / "log.jsonl").read_text().splitlines()[0])["command"]
     wanted = f"restive compare {one} --learners ucb1 --horizon 100 --runs 2 --out {tmp_path}/out"
     assert command == f"{wanted} --workers 1"
-    one.write_text(files.dump_problem(problems.example1(0.2)))
+    one.write_text("# a comment\n" + one.read_text())
+    assert CliRunner().invoke(app, words).exit_code == 0
+    one.write_text(one.read_text().replace("0.9", "0.8").replace("0.1", "0.2"))
     shown = CliRunner().invoke(app, words)
     assert shown.exit_code == 2
-    assert "problems[0] (one): differs from the experiment in" in shown.stderr
+    place = "problems[0] (one).arms[0].transitions[0][0]: differs from the experiment in"
+    assert place in " ".join(shown.stderr.split())
+    assert "which has 0.9 (found 0.8)" in " ".join(shown.stderr.split())

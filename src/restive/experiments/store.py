@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import islice
 from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -181,12 +182,12 @@ def _conflicts(
 
 
 def _differences(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Places where two values differ; a problem that differs is named, not taken apart."""
+    """Places where two values differ."""
     if old == new:
         return
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        if "sha256" in new and old.get("name") == new.get("name"):
-            yield f"{path} ({new['name']})", f"sha256 {old['sha256'][:12]}", new["sha256"][:12]
+        if "problem" in new and old.get("name") == new.get("name"):
+            yield from _changes(f"{path} ({new['name']})", old, new)
             return
         for key in sorted(old.keys() | new.keys()):
             yield from _differences(f"{path}.{key}", old.get(key), new.get(key))
@@ -195,6 +196,17 @@ def _differences(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]
             yield from _differences(f"{path}[{k}]", before, after)
     else:
         yield path, _brief(old), _brief(new)
+
+
+def _changes(
+    path: str, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> Iterator[tuple[str, Any, Any]]:
+    """The first places where a problem has changed; comments and spaces in its file do not count."""
+    yield from islice(_differences(path, old["problem"], new["problem"]), 3)
+    if "trace" in old or "trace" in new:
+        records = [problem.get("trace", {}).get("sha256", "none")[:12] for problem in (old, new)]
+        if records[0] != records[1]:
+            yield f"{path}.trace", f"a record of hash {records[0]}", records[1]
 
 
 def _brief(value: Any) -> Any:
