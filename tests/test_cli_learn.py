@@ -203,6 +203,12 @@ def test_a_plan_that_overruns_is_as_good_as_what_it_reached(monkeypatch):
         (["--horzion", "1e3"], "--horzion: tied-sampling has no such option (found 1e3). Did"),
         (["--growth", "x"], "growth: not a value for it (found x). Give"),
         (["--growth"], "--growth: the value is missing. Write"),
+        (
+            ["--steps", "1"],
+            "--steps: tied-sampling has no such option (found 1). Did you mean --hor",
+        ),
+        (["-n", "1"], "--n: tied-sampling has no such option (found 1). Did you mean --horizon?"),
+        (["--runs", "5"], "--runs: tied-sampling has no such option (found 5). restive compare m"),
         (["--unknown-states"], "--unknown-states: tied-sampling has no such option. Its"),
         (["--learner", "best-arm", "--growth", "1"], "--growth: best-arm has no such option"),
         (["second.toml"], "PROBLEM: not one problem (found - second.toml). Give"),

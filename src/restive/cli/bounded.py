@@ -207,10 +207,9 @@ def closing() -> Iterator[Callable[[BoundedPlan], None] | None]:
         def report(plan: BoundedPlan) -> None:
             bandit = plan.bandit
             mean = partial(bandit.units.mean, pulls=bandit.pulls)
-            low, high = outward(mean(plan.lower), mean(plan.upper))
-            status.update(
-                f"between {low} and {high} after {duration_text(plan.seconds)}; Ctrl-C keeps this"
-            )
+            low, high = outward(mean(plan.lower), mean(plan.upper), most=8)
+            after = duration_text(plan.seconds)
+            status.update(f"between {low} and {high} after {after}; Ctrl-C keeps this")
 
         yield report
 

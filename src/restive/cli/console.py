@@ -64,8 +64,10 @@ def table(
         heads, rows, spare = heads[:-1], [row[:-1] for row in rows], spare - 1
     if _width(heads, *rows) > out.width >= _width(*(row[1:] for row in [heads, *rows])) + INDENT:
         return _stacked(heads, rows, right)
-    grid = Table(box=PLAIN_RULE, header_style="bold", pad_edge=False, show_edge=False)
-    slim = max(cell_len(row[0]) for row in rows or [heads]) <= out.width / 2
+    wraps = _width(heads, *rows) > out.width  # then a blank line tells rows apart
+    grid = Table(box=PLAIN_RULE, header_style="bold", pad_edge=False, show_edge=False,
+                 leading=int(wraps))  # fmt: skip
+    slim = max(cell_len(row[0]) for row in rows or [heads]) <= out.width / 3
     for k, head in enumerate(_bottomed(heads)):
         side: Literal["left", "right"] = "right" if k in right else "left"
         grid.add_column(Text(head), justify=side, no_wrap=k in right or (k == 0 and slim))

@@ -100,10 +100,8 @@ def _show_words(out: Console, told: Mapping[str, Any]) -> None:
 
 
 def _show_effort(out: Console, facts: Mapping[str, Any]) -> None:
-    small = (
-        f"{facts['states']:,} information states, {facts['sweeps']:,} sweeps, "
-        f"{duration_text(facts['seconds'])}."
-    )
+    sweeps = "1 sweep" if facts["sweeps"] == 1 else f"{facts['sweeps']:,} sweeps"
+    small = f"{facts['states']:,} information states, {sweeps}, {duration_text(facts['seconds'])}."
     out.print(Text(small, style="dim"))
     if not facts["converged"]:
         words = (

@@ -201,7 +201,7 @@ def _differences(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]
 def _changes(
     path: str, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any, Any]]:
-    """The first places where a problem has changed; comments and spaces in its file do not count."""
+    """The first places where a problem has changed; comments in its file do not count."""
     yield from islice(_differences(path, old["problem"], new["problem"]), 3)
     if "trace" in old or "trace" in new:
         records = [problem.get("trace", {}).get("sha256", "none")[:12] for problem in (old, new)]

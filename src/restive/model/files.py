@@ -140,6 +140,8 @@ def _written(value: Any, used: int, indent: int) -> str:
 
 
 def _read(path: Path) -> tuple[str, Format]:
+    if path.is_dir():
+        raise refusal(str(path), "this is a folder", "", "Give the path of a problem file in it.")
     if path.suffix.lower() not in (".toml", ".json"):
         remedy = "Name it .toml or .json, after the format it is written in."
         raise refusal(str(path), "unknown kind of file", shown(path.suffix), remedy)

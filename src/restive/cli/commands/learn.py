@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from restive.simulation import Run
 
 LONGEST = 10**12  # half a day for the quickest learners
+# options that are called otherwise here, or belong to another command
+HINTS = dict.fromkeys(("steps", "rounds", "time", "n", "t", "T"), "Did you mean --horizon? ") | {
+    "runs": "restive compare makes several runs. ",
+    "out": "restive compare keeps runs in a directory; --json prints this one. ",
+}
 OWN_OPTIONS = ("learner", "horizon", "seed", "delta", "json", "figure", "curves")
 TRUTH = ("true", "false", "yes", "no", "1", "0")
 
@@ -201,10 +206,10 @@ def _split(words: Sequence[str], entry: Declaration | None) -> tuple[str, dict[s
     files, texts, rest = [], {}, list(words)
     while rest:
         word = rest.pop(0)
-        if not word.startswith("--"):
+        if not word.startswith("-") or word == "-":
             files.append(word)
             continue
-        key, equals, value = word[2:].partition("=")
+        key, equals, value = word.lstrip("-").partition("=")
         if key in texts:
             raise refusal(f"--{key}", "given twice", "", "Leave one out.")
         texts[key] = value if equals else _value(word, rest, entry)
@@ -221,7 +226,7 @@ def _value(word: str, rest: list[str], entry: Declaration | None) -> str:
     if entry is None:  # a learner of the user's own: nothing is known of its options
         return "true" if not rest or rest[0].startswith("--") else rest.pop(0)
     switches = {option.name for option in entry.options if option.kind == "bool"}
-    name = word[2:].replace("-", "_")
+    name = word.lstrip("-").replace("-", "_")
     if name in switches and (not rest or rest[0].lower() not in TRUTH):
         return "true"
     if not rest and name not in {option.name for option in entry.options}:
@@ -237,7 +242,7 @@ def _refuse_unknown(texts: dict[str, str], entry: Declaration) -> None:
     faults = []
     for key, text in texts.items():
         if key.replace("_", "-") not in known:
-            close = guess(key, [*known, *OWN_OPTIONS], prefix="--")
+            close = HINTS.get(key) or guess(key, [*known, *OWN_OPTIONS], prefix="--")
             own = f"Its options are --{', --'.join(known)}." if known else "It has none of its own."
             message = f"{entry.name} has no such option"
             faults.append(Fault(f"--{key}", message, text, close + own))
