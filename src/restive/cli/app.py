@@ -47,18 +47,27 @@ def complete_learners(incomplete: str) -> list[str]:
     return [before + comma + name for name in complete_learner(last)]
 
 
+def option(metavar: str, words: str, *names: str, **more: Any) -> Any:
+    """An option that takes a value, shown as ``metavar``."""
+    return typer.Option(*names, metavar=metavar, help=words, **more)
+
+
+def argument(metavar: str, words: str, **more: Any) -> Any:
+    """An argument, shown as ``metavar``."""
+    return typer.Argument(metavar=metavar, help=words, **more)
+
+
 File = Annotated[
     str,
-    typer.Argument(
-        metavar="PROBLEM",
-        help="A problem file, TOML or JSON; - for standard input; or a name of the gallery or of "
+    argument(
+        "PROBLEM",
+        "A problem file, TOML or JSON; - for standard input; or a name of the gallery or of "
         "a suite.",
         autocompletion=complete_problem,
     ),
 ]
 Tolerance = Annotated[
-    float,
-    typer.Option(metavar="X", help="Accuracy wanted for the best average reward, from 1e-12 to 1."),
+    float, option("X", "Accuracy wanted for the best average reward, from 1e-12 to 1.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
@@ -167,8 +176,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+        bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     from restive import _kernels

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from restive import __version__
 from restive.base.words import duration_text, outward
-from restive.base.writing import new_file
-from restive.cli.console import console, gain_text, table, title
+from restive.cli.console import console, gain_text, table, title, waiting
 
 if TYPE_CHECKING:
     from restive.many.bounded import BoundedPlan
@@ -148,11 +146,8 @@ def _words(plan: BoundedPlan) -> tuple[BoundedWords | None, bool]:
     """
     from restive.report.policy.bounded_words import bounded_words
 
-    err = console(stderr=True)
     try:
-        if not err.is_terminal:
-            return bounded_words(plan), False
-        with err.status("looking for a short rule; Ctrl-C leaves it out"):
+        with waiting("looking for a short rule; Ctrl-C leaves it out"):
             return bounded_words(plan), False
     except KeyboardInterrupt:
         return None, True
@@ -195,45 +190,23 @@ def _sentences(plan: BoundedPlan) -> Iterator[str]:
         yield plan.note
 
 
-@contextmanager
-def closing() -> Iterator[Callable[[BoundedPlan], None] | None]:
+def closing() -> AbstractContextManager[Callable[..., None] | None]:
     """A live line on standard error while the interval closes; None where nobody watches."""
-    err = console(stderr=True)
-    if not err.is_terminal:
-        yield None
-        return
-    with err.status("planning; Ctrl-C keeps the best so far") as status:
 
-        def report(plan: BoundedPlan) -> None:
-            bandit = plan.bandit
-            mean = partial(bandit.units.mean, pulls=bandit.pulls)
-            low, high = outward(mean(plan.lower), mean(plan.upper), most=8)
-            after = duration_text(plan.seconds)
-            status.update(f"between {low} and {high} after {after}; Ctrl-C keeps this")
+    def words(plan: BoundedPlan) -> str:
+        mean = partial(plan.bandit.units.mean, pulls=plan.bandit.pulls)
+        low, high = outward(mean(plan.lower), mean(plan.upper), most=8)
+        return f"between {low} and {high} after {duration_text(plan.seconds)}; Ctrl-C keeps this"
 
-        yield report
+    return waiting("planning; Ctrl-C keeps the best so far", words)
 
 
-def write_any_policy(plan: BoundedPlan | Plan, path: str) -> None:
+def policy_rows(plan: BoundedPlan | Plan) -> Iterator[Sequence[Any]]:
     """Index tables of each kind of arm; for other policies, what was pulled in simulated play."""
     from restive.many.policies import KindIndexPolicy
 
     policy = plan.policy
-    rows = _tables(plan, policy) if isinstance(policy, KindIndexPolicy) else _situations(plan)
-    with new_file(path) as draft, open(draft, "w", encoding="utf-8", newline="") as stream:
-        if Path(path).suffix.lower() == ".csv":
-            import csv
-
-            from restive.base.words import formula_free
-
-            csv.writer(stream).writerows(map(formula_free, row) for row in rows)
-        else:
-            import json
-
-            head = next(rows)
-            entries = [dict(zip(head, row, strict=True)) for row in rows]
-            json.dump(entries, stream, ensure_ascii=False, indent=0)
-            stream.write("\n")
+    return _tables(plan, policy) if isinstance(policy, KindIndexPolicy) else _situations(plan)
 
 
 def _tables(plan: BoundedPlan | Plan, policy: Any) -> Iterator[Sequence[Any]]:

@@ -9,11 +9,10 @@ from math import ceil, isfinite
 
 import typer
 from rich.console import Console
-from rich.status import Status
 from rich.text import Text
 
 from restive.base.words import duration_text, outward
-from restive.cli.console import console, table
+from restive.cli.console import console, table, waiting
 from restive.experiments.progress import Watcher, far
 from restive.experiments.results import Failure, Results
 from restive.experiments.statistics import Interval
@@ -30,8 +29,8 @@ WORDS = {"gap_regret": "gap regret", "regret": "regret", "weak_regret": "weak re
 class _Screen(Watcher):
     """A line that is written over on a terminal; in a pipe only what went unexpectedly."""
 
-    def __init__(self, status: Status | None, warm: Callable[[], None]) -> None:
-        self._status, self._warm, self._last, self._done = status, warm, "", ""
+    def __init__(self, say: Callable[[str], None] | None, warm: Callable[[], None]) -> None:
+        self._say, self._warm, self._last, self._done = say, warm, "", ""
 
     def started(self, done: int, total: int, seconds_left: float | None) -> None:
         self._warm()
@@ -47,8 +46,8 @@ class _Screen(Watcher):
         self._show(f", {far(shares)}, about {_rough(seconds_left)} left")
 
     def _show(self, words: str) -> None:
-        if self._status is not None:
-            self._status.update(f"{self._done}{words}; Ctrl-C stops and keeps them")
+        if self._say is not None:
+            self._say(f"{self._done}{words}; Ctrl-C stops and keeps them")
 
     def failed(self, learner: str, problem: str, horizon: int, run: int, error: str) -> None:
         where = f"{plain(problem)} ({horizon:,} steps, run {run})"
@@ -66,13 +65,9 @@ def watching(directory: str, warm: Callable[[], None]) -> Iterator[Watcher]:
 
     warm: called before the first run, if there is any left to do.
     """
-    err = console(stderr=True)
     try:
-        if err.is_terminal:
-            with err.status("comparing") as status:
-                yield _Screen(status, warm)
-        else:
-            yield _Screen(None, warm)
+        with waiting("comparing") as say:
+            yield _Screen(say, warm)
     except KeyboardInterrupt:
         words = f"stopped. What is finished is in {directory}; the same command goes on from there."
         typer.echo(f"restive: {words}", err=True)

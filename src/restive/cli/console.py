@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich.box import Box
@@ -134,29 +134,25 @@ def gain_text(value: float | None) -> str:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str, int, float], None] | None]:
-    """A live line on standard error while a plan is made; None where nobody watches."""
+def waiting(what: str, words: Callable[..., str] = str) -> Iterator[Callable[..., None] | None]:
+    """A live line on standard error while something takes its time; None where nobody watches.
+
+    What is yielded replaces the line by ``words`` of its arguments.
+    """
     err = console(stderr=True)
     if not err.is_terminal:
         yield None
         return
-    with err.status("planning") as status:
-
-        def report(what: str, sweeps: int, width: float) -> None:
-            status.update(f"{what}: sweep {sweeps:,}, known to within {width:.2g}")
-
-        yield report
+    with err.status(Text(what)) as status:
+        yield lambda *facts: status.update(Text(words(*facts)))
 
 
-@contextmanager
-def waiting(what: str) -> Iterator[None]:
-    """A live line on standard error while something takes its time, if anybody watches."""
-    err = console(stderr=True)
-    if not err.is_terminal:
-        yield
-        return
-    with err.status(what):
-        yield
+def progress() -> AbstractContextManager[Callable[..., None] | None]:
+    """A live line while a plan is made."""
+    return waiting(
+        "planning",
+        lambda what, sweeps, width: f"{what}: sweep {sweeps:,}, known to within {width:.2g}",
+    )
 
 
 def show_written(paths: Sequence[str]) -> None:

@@ -8,15 +8,14 @@ from inspect import Parameter, Signature, signature
 from itertools import chain
 from typing import Annotated, Any, NoReturn
 
-import typer
-
 from restive.base.errors import refusal
+from restive.cli.app import argument, option
 
 Data = Annotated[
     list[str],
-    typer.Argument(
-        metavar="DATA",
-        help="Data files: .csv, .tsv, .jsonl (one JSON object a line) or .parquet; - reads CSV or "
+    argument(
+        "DATA",
+        "Data files: .csv, .tsv, .jsonl (one JSON object a line) or .parquet; - reads CSV or "
         "JSON lines from standard input.",
     ),
 ]
@@ -48,8 +47,8 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
         command(columns=_reading(**{name: given.pop(name) for name in OPTIONS}), **given)
 
     options = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[
-            kind | None, typer.Option(metavar=value, help=words)])
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None,
+                  annotation=Annotated[kind | None, option(value, words)])
         for name, (kind, value, words) in OPTIONS.items()
     ]  # fmt: skip
     own = signature(command, eval_str=True).parameters.items()

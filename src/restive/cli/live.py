@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import takewhile
 from types import FrameType
 
-from restive.cli.console import console
+from restive.cli.console import waiting
 from restive.model.bandit import Bandit
 from restive.planning import Plan, Refusal, plan_within
 from restive.simulation.worlds import BanditWorld, Block
@@ -48,28 +48,20 @@ def stopping(world: StoppableWorld) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-@contextmanager
 def watching(
     bandit: Bandit, horizon: int, gain: float | None
-) -> Iterator[Callable[[int, float], None] | None]:
+) -> AbstractContextManager[Callable[..., None] | None]:
     """A live line on standard error with the regret so far; None where nobody watches."""
-    err = console(stderr=True)
-    if not err.is_terminal:
-        yield None
-        return
     units, pulls = bandit.units, bandit.pulls
     best = bandit.best_arms_gain
     against, rate = ("weak regret", best) if gain is None else ("regret", gain)
-    with err.status("learning") as status:
 
-        def report(steps: int, total: float) -> None:
-            lost = f"{against} {units.loss(rate * steps - total):,.0f}"
-            done = f"{steps:,} steps ({steps / horizon:.0%})"
-            status.update(
-                f"{done}, {units.mean(total / steps, pulls):.4f} per step, {lost}; Ctrl-C stops"
-            )
+    def words(steps: int, total: float) -> str:
+        lost = f"{against} {units.loss(rate * steps - total):,.0f}"
+        done = f"{steps:,} steps ({steps / horizon:.0%})"
+        return f"{done}, {units.mean(total / steps, pulls):.4f} per step, {lost}; Ctrl-C stops"
 
-        yield report
+    return waiting("learning", words)
 
 
 def yardstick(bandit: Bandit, report: Progress | None) -> tuple[Plan | None, str]:

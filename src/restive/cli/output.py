@@ -75,13 +75,13 @@ def write_policy(plan: Plan | BoundedPlan, path: str) -> None:
     """
     from restive.planning import Plan as Exact
 
-    if not isinstance(plan, Exact) or plan.bandit.n_arms > MAX_ARMS:
-        from restive.cli.bounded import write_any_policy
+    if isinstance(plan, Exact) and plan.bandit.n_arms <= MAX_ARMS:
+        check_listing(plan)
+        rows = _rows(plan)
+    else:
+        from restive.cli.bounded import policy_rows
 
-        write_any_policy(plan, path)
-        return
-    check_listing(plan)
-    rows = _rows(plan)
+        rows = policy_rows(plan)
     with new_file(path) as draft, open(draft, "w", encoding="utf-8", newline="") as stream:
         if Path(path).suffix.lower() == ".csv":
             import csv

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from rich.text import Text
 
-from restive.cli.console import console
+from restive.cli.console import console, waiting
 
 if TYPE_CHECKING:
     from restive.data.fitting import Fit
@@ -43,11 +43,8 @@ def page(fitted: Fit, verdicts: Verdicts | None) -> str:
 
 
 def _watched(work: Callable[[Callable[[str], None]], Answer]) -> Answer:
-    err = console(stderr=True)
-    if not err.is_terminal:
-        return work(lambda text: None)
-    with err.status("testing") as status:
-        return work(lambda text: status.update(Text(text)))
+    with waiting("testing") as say:
+        return work(say or (lambda text: None))
 
 
 def show_verdicts(verdicts: Verdicts | None, order: int, reported: bool = False) -> None:

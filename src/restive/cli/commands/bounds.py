@@ -6,16 +6,14 @@ from typing import Annotated
 
 import typer
 
-from restive.cli.app import File, Json, app, print_json, read_problem
+from restive.cli.app import File, Json, app, option, print_json, read_problem
 
 
 @app.command(epilog="Example: restive bounds example-1 --horizon 1e7")
 def bounds(
     file: File,
-    horizon: Annotated[str, typer.Option(metavar="T", help="Steps to learn, such as 1e6.")] = "1e6",
-    delta: Annotated[
-        str, typer.Option(metavar="P", help="Probability with which the promise may fail.")
-    ] = "0.05",
+    horizon: Annotated[str, option("T", "Steps to learn, such as 1e6.")] = "1e6",
+    delta: Annotated[str, option("P", "Probability with which the promise may fail.")] = "0.05",
     true_diameter: Annotated[
         bool | None,
         typer.Option(

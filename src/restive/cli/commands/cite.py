@@ -6,16 +6,16 @@ from typing import Annotated
 
 import typer
 
-from restive.cli.app import app, complete_learner
+from restive.cli.app import app, argument, complete_learner
 
 
 @app.command(epilog="Example: restive cite tied-sampling whittle >> references.bib")
 def cite(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="NAME",
-            help="Learners, suites, or restive itself (default: everything).",
+        argument(
+            "NAME",
+            "Learners, suites, or restive itself (default: everything).",
             autocompletion=complete_learner,
         ),
     ] = None,

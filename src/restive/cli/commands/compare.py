@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from restive.base.errors import ProblemError, refusal
-from restive.cli.app import Json, app, complete_learners, complete_problem, print_json
+from restive.cli.app import (
+    Json,
+    app,
+    argument,
+    complete_learners,
+    complete_problem,
+    option,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from restive.experiments import Experiment, Results
@@ -22,46 +30,35 @@ if TYPE_CHECKING:
 
 Problems = Annotated[
     list[str],
-    typer.Argument(
-        metavar="PROBLEM",
-        help="Problem files, names from the gallery or a suite; or one experiment file.",
+    argument(
+        "PROBLEM",
+        "Problem files, names from the gallery or a suite; or one experiment file.",
         autocompletion=complete_problem,
     ),
 ]
-Out = Annotated[str, typer.Option(metavar="DIR", help="Directory for the results.")]
+Out = Annotated[str, option("DIR", "Directory for the results.")]
 Learners = Annotated[
     str,
-    typer.Option(
-        metavar="A,B,...",
-        help="Who plays; restive learners lists them. Or your own, module:function.",
+    option(
+        "A,B,...",
+        "Who plays; restive learners lists them. Or your own, module:function.",
         autocompletion=complete_learners,
     ),
 ]
 Horizons = Annotated[
-    list[str] | None,
-    typer.Option(metavar="T", help="Steps of a run (default: 1e5); may be given several times."),
+    list[str] | None, option("T", "Steps of a run (default: 1e5); may be given several times.")
 ]
-Runs = Annotated[int | None, typer.Option(metavar="N", help="Runs of each learner (default: 20).")]
-Seed = Annotated[
-    int | None, typer.Option(metavar="N", help="Same seed, same results (default: 0).")
-]
-Delta = Annotated[
-    str, typer.Option(metavar="P", help="Probability with which a guarantee may fail.")
-]
+Runs = Annotated[int | None, option("N", "Runs of each learner (default: 20).")]
+Seed = Annotated[int | None, option("N", "Same seed, same results (default: 0).")]
+Delta = Annotated[str, option("P", "Probability with which a guarantee may fail.")]
 Workers = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", help="Processes at work (default: one for each core, or the whole cluster)."
-    ),
+    int | None, option("N", "Processes at work (default: one for each core, or the whole cluster).")
 ]
 Backend = Annotated[
     Literal["local", "dask", "ray"], typer.Option(help="Where the runs take place.")
 ]
 Address = Annotated[
-    str,
-    typer.Option(
-        metavar="URL", help="Address of a running Dask or Ray cluster, such as tcp://host:8786."
-    ),
+    str, option("URL", "Address of a running Dask or Ray cluster, such as tcp://host:8786.")
 ]
 
 
@@ -190,7 +187,7 @@ def _command(files: list[str], settings: dict[str, Any], places: dict[str, Any])
             words += [word for steps in value for word in ("--horizon", str(steps))]
         else:
             words += [f"--{key}", ",".join(value) if key == "learners" else str(value)]
-    for option, place in places.items():
+    for name, place in places.items():
         if place and place != "local":
-            words += [option, str(place)]
+            words += [name, str(place)]
     return shlex.join(words)

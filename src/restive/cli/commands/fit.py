@@ -6,33 +6,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from restive.cli.app import Json, app, print_json
+from restive.cli.app import Json, app, option, print_json
 from restive.cli.data_options import Data, read_period, reads_data
 
 if TYPE_CHECKING:
     from restive.data.fitting import Fit
 
 
-Out = Annotated[
-    str, typer.Option("--out", "-o", metavar="PATH", help="Write the problem, .toml or .json.")
-]
-Level = Annotated[float, typer.Option(metavar="X", help="Level of the intervals, such as 0.95.")]
-Name = Annotated[str, typer.Option(metavar="TEXT", help="What to call the problem.")]
-Order = Annotated[
-    int, typer.Option(metavar="K", help="Write arms whose states are the last K states.")
-]
+Out = Annotated[str, option("PATH", "Write the problem, .toml or .json.", "--out", "-o")]
+Level = Annotated[float, option("X", "Level of the intervals, such as 0.95.")]
+Name = Annotated[str, option("TEXT", "What to call the problem.")]
+Order = Annotated[int, option("K", "Write arms whose states are the last K states.")]
 Check = Annotated[
     bool, typer.Option("--check/--no-check", help="Test whether the arms are Markov.")
 ]
 Period = Annotated[
-    str,
-    typer.Option(
-        metavar="N", help="Period to test, in steps, or hour, day, week, year (default: any)."
-    ),
+    str, option("N", "Period to test, in steps, or hour, day, week, year (default: any).")
 ]
-Report = Annotated[
-    str, typer.Option(metavar="PATH", help="Write a page of the data and the fit, .html.")
-]
+Report = Annotated[str, option("PATH", "Write a page of the data and the fit, .html.")]
 
 
 @app.command(epilog="Example: restive fit log.csv -o problem.toml --report page.html")
@@ -82,17 +73,10 @@ def _write(files: dict[str, str], quiet: bool) -> None:
 
 
 def _fit(data: list[str], level: float, name: str, columns: dict[str, Any]) -> Fit:
-    from restive.cli.console import console
+    from restive.cli.console import waiting
     from restive.data.fitting import fit as fit_arms
 
-    err = console(stderr=True)
-    if not err.is_terminal:
-        return fit_arms(data, level=level, name=name, **columns)
-    with err.status("reading") as status:
-
-        def report(arm: str, done: int, of: int) -> None:
-            status.update(f"fitting {arm} ({done + 1} of {of})")
-
+    with waiting("reading", lambda arm, k, of: f"fitting {arm} ({k + 1} of {of})") as report:
         return fit_arms(data, level=level, name=name, progress=report, **columns)
 
 

@@ -11,7 +11,7 @@ from restive import __version__
 from restive.base import interrupts
 from restive.base.errors import Fault, refusal, refuse
 from restive.base.words import guess
-from restive.cli.app import File, Json, app, complete_learner, print_json, read_problem
+from restive.cli.app import File, Json, app, complete_learner, option, print_json, read_problem
 from restive.cli.players import own_errors, read_participant
 from restive.learners import DEFAULT, LEARNERS, Declaration
 
@@ -33,23 +33,19 @@ TRUTH = ("true", "false", "yes", "no", "1", "0")
 
 Name = Annotated[
     str,
-    typer.Option(
-        metavar="NAME",
-        help="Who plays; restive learners lists them. Or one of your own, module:function.",
+    option(
+        "NAME",
+        "Who plays; restive learners lists them. Or one of your own, module:function.",
         autocompletion=complete_learner,
     ),
 ]
-Horizon = Annotated[str, typer.Option(metavar="T", help="Steps to play, such as 1e6.")]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Same seed, same run.")]
-Delta = Annotated[
-    str, typer.Option(metavar="P", help="Probability with which a guarantee may fail.")
-]
+Horizon = Annotated[str, option("T", "Steps to play, such as 1e6.")]
+Seed = Annotated[int, option("N", "Same seed, same run.", min=0)]
+Delta = Annotated[str, option("P", "Probability with which a guarantee may fail.")]
 WithCurves = Annotated[
     bool, typer.Option("--curves", help="With --json: rewards and regrets along the way.")
 ]
-Figure = Annotated[
-    str, typer.Option(metavar="PATH", help="Draw the regret over time: .pdf, .svg, .png.")
-]
+Figure = Annotated[str, option("PATH", "Draw the regret over time: .pdf, .svg, .png.")]
 
 
 @app.command(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,7 @@ import typer
 
 from restive import __version__
 from restive.base.errors import refusal
-from restive.cli.app import Json, app, print_json
+from restive.cli.app import Json, app, option, print_json
 
 if TYPE_CHECKING:
     from restive.paper.claim import Claim, Judgement
@@ -24,14 +25,10 @@ def paper(
         bool, typer.Option("--quick", help="Smaller runs: about two minutes on two cores.")
     ] = False,
     json: Json = False,
-    out: Annotated[
-        str, typer.Option(metavar="DIR", help="Write paper.md, paper.json and paper.html here.")
-    ] = "",
-    only: Annotated[
-        str, typer.Option(metavar="NAME[,NAME...]", help="These claims only, such as theorem-2.")
-    ] = "",
+    out: Annotated[str, option("DIR", "Write paper.md, paper.json and paper.html here.")] = "",
+    only: Annotated[str, option("NAME[,NAME...]", "These claims only, such as theorem-2.")] = "",
     workers: Annotated[
-        int, typer.Option(metavar="N", help="Processes to work with; 0 stands for all processors.")
+        int, option("N", "Processes to work with; 0 stands for all processors.")
     ] = 0,
 ) -> None:
     """Run every claim of the paper that can be checked.
@@ -85,36 +82,30 @@ def _run(claims: tuple[Claim, ...], quick: bool, workers: int) -> tuple[list[Jud
 class _Watch:
     """A line for every finished claim on standard error, and a live one where somebody watches."""
 
-    def __init__(self, claims: int, out: Any, status: Any) -> None:
-        self.claims, self.out, self.status = claims, out, status
-        self.left = ""
+    def __init__(self, claims: int, say: Callable[[str], None] | None) -> None:
+        self.claims, self.say, self.left = claims, say, ""
 
     def update(self, progress: Progress) -> None:
         from restive.base.words import duration_text
 
         if progress.left is not None:
             self.left = f", about {duration_text(max(progress.left, 1))} left"
-        if self.status is not None:
+        if self.say is not None:
             share = progress.done / progress.cells
-            self.status.update(f"running the paper: {share:.0%}{self.left}; Ctrl-C stops")
+            self.say(f"running the paper: {share:.0%}{self.left}; Ctrl-C stops")
 
     def tell(self, judgement: Judgement, done: int) -> None:
-        from rich.text import Text
-
-        words = f"{done} of {self.claims}{'' if self.status else self.left}"
-        self.out.print(Text(f"{judgement.claim.name}: {judgement.finding.verdict} ({words})"))
+        words = f"{done} of {self.claims}{'' if self.say else self.left}"
+        # print, since typer's echo writes past a live line and into it
+        print(f"{judgement.claim.name}: {judgement.finding.verdict} ({words})", file=sys.stderr)
 
 
 @contextmanager
 def _watching(claims: int) -> Iterator[_Watch]:
-    from restive.cli.console import console
+    from restive.cli.console import waiting
 
-    err = console(stderr=True)
-    if not err.is_terminal:
-        yield _Watch(claims, err, None)
-        return
-    with err.status("running the paper, compiling first where needed; Ctrl-C stops") as status:
-        yield _Watch(claims, err, status)
+    with waiting("running the paper, compiling first where needed; Ctrl-C stops") as say:
+        yield _Watch(claims, say)
 
 
 def _show(result: dict[str, Any], written: list[str]) -> None:

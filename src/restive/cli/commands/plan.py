@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from restive.base import interrupts
-from restive.cli.app import TOLERANCE, File, Json, app, print_json, read_problem
+from restive.cli.app import TOLERANCE, File, Json, app, option, print_json, read_problem
 
 if TYPE_CHECKING:
     from restive.many.bounded import BoundedPlan
@@ -18,23 +18,17 @@ if TYPE_CHECKING:
 
 Width = Annotated[
     float | None,
-    typer.Option(
-        metavar="X",
-        help="Width of the interval at which to stop, from 1e-12 to 1 (default: 1e-6 where an "
+    option(
+        "X",
+        "Width of the interval at which to stop, from 1e-12 to 1 (default: 1e-6 where an "
         "exact plan is quick, else 1e-4).",
     ),
 ]
-Time = Annotated[float, typer.Option(metavar="SECONDS", help="Longest time to plan, roughly.")]
-PolicyOut = Annotated[
-    str, typer.Option(metavar="PATH", help="Write the policy as a table, .csv or .json.")
-]
-Figure = Annotated[str, typer.Option(metavar="PATH", help="Draw the policy: .pdf, .svg or .png.")]
-Caps = Annotated[
-    str, typer.Option(metavar="N[,N...]", help="Plan exactly, with ages told apart up to here.")
-]
-Memory = Annotated[
-    str, typer.Option(metavar="SIZE", help="Memory to use at most, such as 8G or 500M.")
-]
+Time = Annotated[float, option("SECONDS", "Longest time to plan, roughly.")]
+PolicyOut = Annotated[str, option("PATH", "Write the policy as a table, .csv or .json.")]
+Figure = Annotated[str, option("PATH", "Draw the policy: .pdf, .svg or .png.")]
+Caps = Annotated[str, option("N[,N...]", "Plan exactly, with ages told apart up to here.")]
+Memory = Annotated[str, option("SIZE", "Memory to use at most, such as 8G or 500M.")]
 
 
 @app.command(epilog="Example: restive plan example-1 --figure policy.svg")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from restive.base.errors import refusal
-from restive.cli.app import app
+from restive.cli.app import app, argument
 
 
 @app.command(
@@ -16,9 +16,7 @@ from restive.cli.app import app
 )
 def problem(
     ctx: typer.Context,
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A problem of the gallery; none lists it.")
-    ] = "",
+    name: Annotated[str, argument("NAME", "A problem of the gallery; none lists it.")] = "",
     file_format: Annotated[
         Literal["toml", "json"], typer.Option("--format", help="Format of the problem file.")
     ] = "toml",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from restive.base.errors import refusal
-from restive.cli.app import Json, app, complete_learner, print_json
+from restive.cli.app import Json, app, complete_learner, option, print_json
 from restive.cli.data_options import Data, reads_data
 from restive.cli.players import own_errors, read_participant
 
@@ -20,33 +18,23 @@ MOST_RUNS = 1000
 
 Learners = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME",
-        help="Who plays, once for each; options after the name: 'ucb1' or 'sw-ucb window=50'. "
+    option(
+        "NAME",
+        "Who plays, once for each; options after the name: 'ucb1' or 'sw-ucb window=50'. "
         "By default tied-sampling and thompson.",
         autocompletion=complete_learner,
     ),
 ]
 Train = Annotated[
     float,
-    typer.Option(
-        metavar="X",
-        help="Share of the steps to fit arms on; the rest is judged. 0: judge all, fit none.",
-    ),
+    option("X", "Share of the steps to fit arms on; the rest is judged. 0: judge all, fit none."),
 ]
-Cooldowns = Annotated[
-    str, typer.Option(metavar="N,...", help="Rests of the rule of thumb; none: leave it out.")
-]
+Cooldowns = Annotated[str, option("N,...", "Rests of the rule of thumb; none: leave it out.")]
 Runs = Annotated[
-    int,
-    typer.Option(
-        metavar="N", min=1, max=MOST_RUNS, help="Runs of each learner, each with its own luck."
-    ),
+    int, option("N", "Runs of each learner, each with its own luck.", min=1, max=MOST_RUNS)
 ]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Same seed, same result.")]
-Figure = Annotated[
-    str, typer.Option(metavar="PATH", help="Draw what each earned over time, .svg, .pdf or .png.")
-]
+Seed = Annotated[int, option("N", "Same seed, same result.", min=0)]
+Figure = Annotated[str, option("PATH", "Draw what each earned over time, .svg, .pdf or .png.")]
 
 
 @app.command(epilog="Example: restive replay log.csv --rewards good=1,bad=0 --learner thompson")
@@ -80,19 +68,12 @@ def replay(
 
 
 def _replayed(data: list[str], players: list[Participant], options: dict[str, Any]) -> Replay:
-    from restive.cli.console import console
+    from restive.cli.console import waiting
     from restive.data.replay import DEFAULT_LEARNERS
     from restive.data.replay import replay as replay_data
 
     learners: Any = players or DEFAULT_LEARNERS
-    err = console(stderr=True)
-    if not err.is_terminal:
-        return replay_data(data, learners, **options)
-    with err.status("reading and fitting") as status:
-
-        def report(label: str, step: int) -> None:
-            status.update(f"{label}: step {step:,}")
-
+    with waiting("reading and fitting", lambda label, step: f"{label}: step {step:,}") as report:
         return replay_data(data, learners, progress=report, **options)
 
 

@@ -9,32 +9,22 @@ from typing import Annotated, Any, Literal
 import typer
 
 from restive.base.errors import Fault, ProblemError
-from restive.cli.app import Json, app, print_json
+from restive.cli.app import Json, app, argument, option, print_json
 
-Directory = Annotated[
-    str, typer.Argument(metavar="DIR", help="Directory that restive compare wrote.")
-]
-Out = Annotated[
-    str, typer.Option(metavar="FILE.html", help="Write the page here (default DIR/report/).")
-]
+Directory = Annotated[str, argument("DIR", "Directory that restive compare wrote.")]
+Out = Annotated[str, option("FILE.html", "Write the page here (default DIR/report/).")]
 Formats = Annotated[
     str,
-    typer.Option(
-        metavar="A,B,...",
-        help="Some of html, md, svg, pdf, csv, parquet (default: all that can be written, "
+    option(
+        "A,B,...",
+        "Some of html, md, svg, pdf, csv, parquet (default: all that can be written, "
         "or html alone with --out).",
     ),
 ]
-Figure = Annotated[
-    str, typer.Option(metavar="PATH", help="Draw regret curves only: .pdf, .svg, .png or .pgf.")
-]
-LatexTable = Annotated[
-    str, typer.Option(metavar="FILE.tex", help="Write final regrets only, as a LaTeX table.")
-]
-Problem = Annotated[str, typer.Option(metavar="NAME", help="Problem to draw (default: the first).")]
-Horizon = Annotated[
-    str, typer.Option(metavar="T", help="Horizon of figure and table (default: the longest).")
-]
+Figure = Annotated[str, option("PATH", "Draw regret curves only: .pdf, .svg, .png or .pgf.")]
+LatexTable = Annotated[str, option("FILE.tex", "Write final regrets only, as a LaTeX table.")]
+Problem = Annotated[str, option("NAME", "Problem to draw (default: the first).")]
+Horizon = Annotated[str, option("T", "Horizon of figure and table (default: the longest).")]
 Regret = Annotated[Literal["gap", "plain", "weak"], typer.Option(help="What the figure shows.")]
 Width = Annotated[
     Literal["one", "two"], typer.Option(help="Columns of a page that figure or table may fill.")

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-import typer
-
-from restive.cli.app import app, print_json
+from restive.cli.app import app, argument, print_json
 
 
 @app.command(epilog="Example: restive schema > problem.schema.json")
 def schema(
     kind: Annotated[
-        Literal["problem", "experiment"],
-        typer.Argument(metavar="KIND", help="Which files: problem or experiment."),
+        Literal["problem", "experiment"], argument("KIND", "Which files: problem or experiment.")
     ] = "problem",
 ) -> None:
     """Print the JSON schema of problem files, or of experiment files."""

@@ -6,10 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from restive.base.errors import refusal
-from restive.cli.app import Json, app, print_json
+from restive.cli.app import Json, app, argument, option, print_json
 
 if TYPE_CHECKING:
     from restive.problems.suites import Suite
@@ -17,12 +15,8 @@ if TYPE_CHECKING:
 
 @app.command(epilog="Example: restive suite restive-suite-v1 --out problems")
 def suite(
-    words: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", help="A suite; none lists them.")
-    ] = None,
-    out: Annotated[
-        str, typer.Option(metavar="DIR", help="Write the problem files and the manifest there.")
-    ] = "",
+    words: Annotated[list[str] | None, argument("NAME", "A suite; none lists them.")] = None,
+    out: Annotated[str, option("DIR", "Write the problem files and the manifest there.")] = "",
     json: Json = False,
 ) -> None:
     """Show a frozen collection of problems, or write its files.
