@@ -220,6 +220,6 @@ def test_records_of_arrays_come_back():
     assert again.reward_radii is None
     assert again.rewards.tolist() == [0, 1, 2]
     assert again.rewards is not half.rewards
-    many = Belief.blank(12)
+    many = Belief.blank([1] * 12)
     back = record_from(Belief, arrays_of(many))
     assert [len(part) for part in (back.drawn, back.chains, back.means)] == [12, 12, 12]

@@ -55,17 +55,22 @@ def add_up(sums, arm, reward):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def choose_ucb(plays, sums, scale):
-    """The first arm without plays, or the one with the largest mean + sqrt(scale log t / plays)."""
-    total = plays.sum()
+def unseen_or_best(plays, sums, level):
+    """The first arm without plays, or the one with the largest mean + sqrt(level / plays)."""
     best, arm = -np.inf, 0
     for j in range(len(plays)):
         if plays[j] == 0:
             return j
-        index = sums[j, 0] / plays[j] + np.sqrt(scale * np.log(total) / plays[j])
+        index = sums[j, 0] / plays[j] + np.sqrt(level / plays[j])
         if index > best:
             best, arm = index, j
     return arm
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def choose_ucb(plays, sums, scale):
+    """The first arm without plays, or the one with the largest mean + sqrt(scale log t / plays)."""
+    return unseen_or_best(plays, sums, scale * np.log(plays.sum()))
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -156,15 +161,7 @@ def learn_window(plays, sums, arms, paid, clock, arm, reward):
 @njit(cache=True, error_model="numpy", nogil=True)
 def choose_window(plays, sums, arms, paid, clock, scale):
     """The first arm without plays in the window, or the one with the largest index."""
-    level = scale * np.log(min(clock[0], len(arms)))
-    best, arm = -np.inf, 0
-    for j in range(len(plays)):
-        if plays[j] == 0:
-            return j
-        index = sums[j, 0] / plays[j] + np.sqrt(level / plays[j])
-        if index > best:
-            best, arm = index, j
-    return arm
+    return unseen_or_best(plays, sums, scale * np.log(min(clock[0], len(arms))))
 
 
 @njit(cache=True, error_model="numpy", nogil=True)

@@ -19,27 +19,24 @@ def divergence(p, q):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
+def edge(mean, allowed, outside):
+    """The first q beyond kl(mean, q) <= allowed on the way to ``outside``, by bisection."""
+    inside = mean
+    for _ in range(50):
+        middle = 0.5 * (inside + outside)
+        if divergence(mean, middle) > allowed:
+            outside = middle
+        else:
+            inside = middle
+    return outside
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
 def interval(mean, count, budget):
     """All q with count kl(mean, q) <= budget, as (least, most); [0, 1] without samples."""
     if count <= 0.0:
         return 0.0, 1.0
-    allowed = budget / count
-    inside, outside = mean, 1.0
-    for _ in range(50):
-        middle = 0.5 * (inside + outside)
-        if divergence(mean, middle) > allowed:
-            outside = middle
-        else:
-            inside = middle
-    most = outside
-    inside, outside = mean, 0.0
-    for _ in range(50):
-        middle = 0.5 * (inside + outside)
-        if divergence(mean, middle) > allowed:
-            outside = middle
-        else:
-            inside = middle
-    return outside, most
+    return edge(mean, budget / count, 0.0), edge(mean, budget / count, 1.0)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +21,6 @@ from restive.estimation.likelihood import (
     moves_expected,
 )
 from restive.estimation.profiles import profile
-from restive.estimation.starts import starts
 from restive.model import chains
 
 FIRST_ROUNDS = 40  # from every start; only those that may still win go on
@@ -34,6 +34,8 @@ FEW = 10.0  # observations' worth below which it is not either
 MOST_PROFILED = 4  # states up to which profiles are affordable
 MOST_CURVED = 20  # states up to which the curvature is affordable
 TINY = 1e-9  # probabilities below are none
+RANDOM = 3  # starts drawn at random, for arms of up to SMALL states
+SMALL = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +161,7 @@ def _best(
     """The highest maximum, another chain as likely if there is one, and likelihoods taken."""
     if counts.every_step:
         return climb(counts, np.empty(0), prior), None, 1
-    tried = [climb(counts, start, prior, FIRST_ROUNDS) for start in starts(counts, rng)]
+    tried = [climb(counts, start, prior, FIRST_ROUNDS) for start in _starts(counts, rng)]
     top = max(tried, key=lambda reached: reached.value)
     image = mirrored(top.chain)
     if image is not None:
@@ -242,3 +244,22 @@ def _independent(counts: GapCounts) -> float:
     """Log likelihood if what is seen does not depend on what was seen before."""
     ends = counts.counts.sum(axis=(0, 1))
     return float(ends[ends > 0] @ np.log(ends[ends > 0] / ends.sum()))
+
+
+def _starts(counts: GapCounts, rng: np.random.Generator) -> Iterator[Floats]:
+    """Where to start climbing a likelihood that may have several maxima.
+
+    Chains, all entries positive: what the shortest gaps show, slow ones, restless ones, any.
+    """
+    size = counts.n_states
+    even = np.full((size, size), 1.0 / size)
+    ends = counts.counts.sum(axis=(0, 1)) + 1.0
+    shares = np.broadcast_to(ends / ends.sum(), (size, size))
+    shortest = counts.counts[0] + even
+    yield shortest / shortest.sum(axis=1, keepdims=True)
+    yield 0.9 * np.eye(size) + 0.1 * shares
+    restless = shares * (1.0 - 0.9 * np.eye(size))
+    yield restless / restless.sum(axis=1, keepdims=True)
+    if size <= SMALL:
+        for _ in range(RANDOM):
+            yield np.maximum(rng.dirichlet(np.ones(size), size), 1e-6)

@@ -13,6 +13,7 @@ from restive.learners.contract import Learner
 from restive.learners.fixed import FollowPolicy
 from restive.policies.policy import Policy
 from restive.policies.sight import Observation
+from restive.simulation.worlds import require_tables
 
 Flags = Bools
 
@@ -37,10 +38,7 @@ class TraceWorld:
     rewards: Floats
 
     def __post_init__(self) -> None:
-        if self.states.ndim != 2 or self.states.shape != self.rewards.shape:
-            shapes = f"{self.states.shape} and {self.rewards.shape}"
-            remedy = "Give one row per arm and one column per step in both."
-            raise refusal("states, rewards", "not two tables of one shape", shapes, remedy)
+        require_tables(self.states, self.rewards)
         known = self.rewards[self.seen]
         if len(known) and not (known.min() >= 0 and known.max() <= 1):
             raise refusal("rewards", "outside [0, 1]", "", "Rescale the rewards of all arms alike.")

@@ -145,6 +145,14 @@ def draw_rewards(means: Floats, noise: str, rng: np.random.Generator) -> Floats:
     return np.where(sure, means, drawn)
 
 
+def require_tables(states: Ints, rewards: Floats) -> None:
+    """Refuse a record that is not two tables of one shape, (K, n)."""
+    if states.ndim != 2 or states.shape != rewards.shape:
+        shapes = f"{states.shape} and {rewards.shape}"
+        remedy = "Give one row per arm and one column per step in both."
+        raise refusal("states, rewards", "not two tables of one shape", shapes, remedy)
+
+
 @dataclass(frozen=True, eq=False)
 class RecordedWorld:
     """A path held in memory: drawn before, or measured; states and rewards are (K, n)."""
@@ -155,10 +163,7 @@ class RecordedWorld:
     seed: int | list[int] | None = None
 
     def __post_init__(self) -> None:
-        if self.states.ndim != 2 or self.states.shape != self.rewards.shape:
-            shapes = f"{self.states.shape} and {self.rewards.shape}"
-            remedy = "Give one row per arm and one column per step in both."
-            raise refusal("states, rewards", "not two tables of one shape", shapes, remedy)
+        require_tables(self.states, self.rewards)
         if self.states.min(initial=0) < 0:
             remedy = "Number the states of each arm from 0 on."
             raise refusal("states", "negative", str(self.states.min()), remedy)

@@ -41,8 +41,7 @@ class ChainDraw(PosteriorDraw):
     def __init__(self, sizes: Sequence[int], prior: float = 1.0) -> None:
         super().__init__(len(sizes), TiedSettings(hope=None))
         self.prior = prior
-        chains = tuple(np.full((size, size), 1.0 / size) for size in sizes)
-        self.belief = Belief(chains, chains, tuple(np.full(size, 0.5) for size in sizes))
+        self.belief = Belief.blank(sizes)
 
     def parameters(self, evidence: Evidence, rng: np.random.Generator) -> Belief:
         seen: Gaps = evidence.counts

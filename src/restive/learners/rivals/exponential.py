@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Hashable
 from math import e, log, sqrt
 
@@ -29,13 +30,19 @@ class ExponentialWeights(DrawingLearner):
 
     kernels = "learn_exp3", "play_exp3"
 
-    def __init__(self, n_arms: int, horizon: int, gamma: float, alpha: float, rng: Seed) -> None:
+    def __init__(self, n_arms: int, horizon: int, rng: Seed = 0, rate: float = 1.0) -> None:
+        self.horizon, self.rate = require_horizon(horizon), float(rate)
+        gamma, alpha = self.gamma_alpha(n_arms, self.horizon)
         memory = {"logs": np.zeros(n_arms), "chosen": np.zeros(1, dtype=np.int64)}
-        super().__init__(n_arms, memory, gamma=min(1.0, gamma), alpha=alpha)
-        self.horizon = horizon
+        super().__init__(n_arms, memory, gamma=min(1.0, self.rate * gamma), alpha=alpha)
         self.rng = np.random.default_rng(rng)
         # All weights are alike before the first observation: a uniform choice.
         memory["chosen"][0] = int(self.rng.random() * n_arms)
+
+    @staticmethod
+    @abstractmethod
+    def gamma_alpha(n_arms: int, horizon: int) -> tuple[float, float]:
+        """The paper's constants."""
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
         arm, paid = self.check_arm(arm), self.check_reward(reward)
@@ -67,11 +74,9 @@ class Exp3(ExponentialWeights):
     asks for the horizon T.
     """
 
-    def __init__(self, n_arms: int, horizon: int, rng: Seed = 0, rate: float = 1.0) -> None:
-        steps = require_horizon(horizon)
-        self.rate = float(rate)
-        gamma = self.rate * sqrt(n_arms * log(n_arms) / ((e - 1) * steps))
-        super().__init__(n_arms, steps, gamma, 0.0, rng)
+    @staticmethod
+    def gamma_alpha(n_arms: int, horizon: int) -> tuple[float, float]:
+        return sqrt(n_arms * log(n_arms) / ((e - 1) * horizon)), 0.0
 
 
 @declare(
@@ -92,8 +97,6 @@ class Exp3S(ExponentialWeights):
     8.1 where the number of switches is not known; the paper asks for the horizon T.
     """
 
-    def __init__(self, n_arms: int, horizon: int, rng: Seed = 0, rate: float = 1.0) -> None:
-        steps = require_horizon(horizon)
-        self.rate = float(rate)
-        gamma = self.rate * sqrt(n_arms * log(n_arms * steps) / steps)
-        super().__init__(n_arms, steps, gamma, 1 / steps, rng)
+    @staticmethod
+    def gamma_alpha(n_arms: int, horizon: int) -> tuple[float, float]:
+        return sqrt(n_arms * log(n_arms * horizon) / horizon), 1 / horizon

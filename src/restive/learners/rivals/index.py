@@ -10,6 +10,7 @@ import numpy as np
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.rivals.compiled import CompiledLearner, DrawingLearner, zeros
+from restive.learners.storage import Arrays
 
 ARMS = "rewards in [0, 1], independent and alike from pull to pull"
 
@@ -20,8 +21,8 @@ class IndexLearner(CompiledLearner):
     Asking works the index out anew, so nothing but plays and rewards is remembered.
     """
 
-    def __init__(self, n_arms: int, **constants: float) -> None:
-        super().__init__(n_arms, zeros(n_arms), **constants)
+    def __init__(self, n_arms: int, more: Arrays | None = None, **constants: float) -> None:
+        super().__init__(n_arms, zeros(n_arms) | (more or {}), **constants)
 
     def ask(self) -> int:
         choose, _ = self.steps()
@@ -80,8 +81,7 @@ class UCB1Tuned(IndexLearner):
     kernels = "choose_varied", "play_varied"
 
     def __init__(self, n_arms: int) -> None:
-        super().__init__(n_arms)
-        self.memory["squares"] = np.zeros(n_arms)
+        super().__init__(n_arms, {"squares": np.zeros(n_arms)})
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
         super().tell(arm, state, reward)

@@ -9,7 +9,7 @@ import numpy as np
 
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
-from restive.learners.rivals.compiled import CompiledLearner, zeros
+from restive.learners.rivals.index import IndexLearner
 
 XI = 0.6  # the theorem asks for more than 1/2
 MOST_WINDOW = 10**8  # pulls that are remembered one by one
@@ -22,15 +22,13 @@ MOST_WINDOW = 10**8  # pulls that are remembered one by one
     "sqrt(T log T) times the root of the number of jumps; nothing is proven for Markov arms",
     assumes="rewards in [0, 1], independent, alike between jumps",
     told="the number of arms and the horizon",
-    cites=(
-        "garivier2011-switching: section 2.2",
-    ),
+    cites=("garivier2011-switching: section 2.2",),
     options=(
         Parameter("window", "int", None, "latest pulls to learn from (2 sqrt(T log T))", 2,
                   MOST_WINDOW),
     ),
 )  # fmt: skip
-class SlidingWindowUCB(CompiledLearner):
+class SlidingWindowUCB(IndexLearner):
     """SW-UCB: the arm with the largest mean_j + sqrt(0.6 log min(t, w) / n_j) over w pulls.
 
     Mean and n_j are those of the latest w pulls; an arm that is not among them comes first.
@@ -48,22 +46,16 @@ class SlidingWindowUCB(CompiledLearner):
 
     def __init__(self, n_arms: int, window: int) -> None:
         self.window = int(window)
-        memory = zeros(n_arms) | {
+        pulls = {
             "arms": np.zeros(self.window, dtype=np.int64), "paid": np.zeros(self.window),
             "clock": np.zeros(1, dtype=np.int64),
         }  # fmt: skip
-        super().__init__(n_arms, memory, scale=XI)
+        super().__init__(n_arms, pulls, scale=XI)
 
     @classmethod
-    def from_problem(
-        cls, n_arms: int, horizon: int, window: int | None = None
-    ) -> SlidingWindowUCB:  # fmt: skip
+    def from_problem(cls, n_arms: int, horizon: int, window: int | None = None) -> SlidingWindowUCB:
         own = round(2 * sqrt(horizon * log(max(2, horizon))))
         return cls(n_arms, min(MOST_WINDOW, max(2, own)) if window is None else window)
-
-    def ask(self) -> int:
-        choose, _ = self.steps()
-        return int(choose(*self.inputs))
 
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
         from restive._kernels import rivals_weak

@@ -51,10 +51,10 @@ class Belief:
     fresh: Ints | None = None  # the arms that were drawn last; None: all
 
     @classmethod
-    def blank(cls, n_arms: int) -> Belief:
+    def blank(cls, sizes: Sequence[int]) -> Belief:
         """Of arms that have shown nothing yet."""
-        chains = (np.ones((1, 1)),) * n_arms
-        return cls(chains, chains, (np.full(1, 0.5),) * n_arms)
+        chains = tuple(np.full((size, size), 1.0 / size) for size in sizes)
+        return cls(chains, chains, tuple(np.full(size, 0.5) for size in sizes))
 
 
 class PosteriorDraw(Rule):
@@ -62,7 +62,7 @@ class PosteriorDraw(Rule):
 
     def __init__(self, n_arms: int, settings: TiedSettings, groups: Sequence[int] = ()) -> None:
         self.settings, self.groups = settings, tuple(groups)
-        self.belief = Belief.blank(n_arms)
+        self.belief = Belief.blank([1] * n_arms)
 
     def parameters(self, evidence: Evidence, rng: np.random.Generator) -> Belief:
         pulls, sizes = evidence.counts.paid[:, :, 0].sum(axis=1), self._sizes(evidence)

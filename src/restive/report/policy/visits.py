@@ -10,6 +10,7 @@ import numpy as np
 
 from restive.base.arrays import Floats, Ints
 from restive.base.errors import TooLargeError
+from restive.planning.policy_law import PolicyLaw, law_of
 from restive.report.policy.play import Play, simulated_play
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ PATHS, STEPS, WARM_UP = 256, 100, 100
 
 
 @dataclass(frozen=True, eq=False)
-class Visits:
+class Visits(PolicyLaw):
     """Information states before a pull, and the part of the time spent in each.
 
     states, ages: (N, K), ages from 2 on but for the arm pulled just before; last, pulls: (N,);
@@ -29,11 +30,6 @@ class Visits:
     from simulated play.
     """
 
-    states: Ints
-    ages: Ints
-    last: Ints
-    pulls: Ints
-    shares: Floats
     computed: bool
 
     @property
@@ -63,7 +59,6 @@ class Visits:
 def visits_of(plan: Plan, play: Play | None = None) -> Visits:
     """The law of the plan's policy; where it has too many states, of simulated play."""
     from restive.mdp.representation import Representation
-    from restive.planning.policy_law import law_of
 
     def rule(states: Ints, ages: Ints, last: Ints) -> Ints:
         return np.asarray(plan.actions(states, ages))
