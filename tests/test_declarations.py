@@ -101,9 +101,10 @@ def test_learners_of_other_mdps_are_loaded_too(tmp_path):
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_number_of_arms_is_enough_where_nothing_else_is_told(name):
-    alone = {"ucb1", "ucb1-tuned", "kl-ucb", "thompson", "exp3", "exp3-tuned", "exp3.s",
-             "sw-ucb", "cooldown", "round-robin", "tied-sampling", "tied-sampling-tuned",
-             "colored-ucrl2-unknown", "colored-ucrl2-keeping"}  # fmt: skip
+    alone = {"ucb1", "ucb1-tuned", "kl-ucb", "kl-ucb-tuned", "thompson", "exp3", "exp3-tuned",
+             "exp3.s", "sw-ucb", "sw-ucb-tuned", "cooldown", "cooldown-tuned", "round-robin",
+             "tied-sampling", "tied-sampling-tuned", "colored-ucrl2-unknown",
+             "colored-ucrl2-keeping"}  # fmt: skip
     if name in alone:
         learner = make_learner(name, 3, 100, rng=1)
         bandit = Bandit([example1().arms[0]] * 3)

@@ -12,8 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # the benchmarks are not installed with the package
 
-from benchmarks.learners import compare, suite, tuning  # noqa: E402
-from benchmarks.learners.deep import section  # noqa: E402
+from benchmarks.learners import compare, deep, suite, tuning  # noqa: E402
 from benchmarks.learners.deep_q import DeepQ, Network  # noqa: E402
 from benchmarks.learners.kinds import KINDS, draw  # noqa: E402
 from benchmarks.learners.page import page  # noqa: E402
@@ -21,6 +20,7 @@ from benchmarks.learners.page import page  # noqa: E402
 from restive import Arm, Bandit, BanditWorld  # noqa: E402
 from restive.learners import LEARNERS  # noqa: E402
 
+DOCS = suite.TUNING.parent
 RECORD = json.loads(suite.TUNING.read_text("utf-8"))
 
 
@@ -90,6 +90,22 @@ def test_tuned_forms_have_the_constants_that_the_search_found():
         tried = [setting["options"] for setting in record["settings"]]
         assert tried == [dict(options) for options in tuning.GRIDS[name]]
         assert record["score"] == min(setting["score"] for setting in record["settings"])
+
+
+def test_problems_follow_from_what_was_chosen_before(monkeypatch, tmp_path):
+    seed = suite.seed()
+    monkeypatch.setattr(suite, "SALT", b"another choice")
+    assert suite.seed() != seed
+    monkeypatch.undo()
+    monkeypatch.setattr(suite, "TUNING", tmp_path / "tuning.json")
+    suite.TUNING.write_text("other constants", "utf-8")
+    assert suite.seed() != seed
+
+
+def test_the_page_says_if_its_runs_are_of_former_problems():
+    results = json.loads((DOCS / "learners.json").read_text("utf-8"))
+    for seed, former in ((suite.seed(), False), (suite.seed() + 1, True)):
+        assert ("are of former problems" in page({**results, "seed": seed}, RECORD)) is former
 
 
 def test_all_rivals_take_part_in_both_forms():
@@ -192,10 +208,16 @@ def test_the_network_learns_to_take_turns():
     assert np.mean(rewards[-1_000:]) > 0.6
 
 
-def test_what_the_network_lost_stands_beside_the_learners():
-    lost = {"tied-sampling": 9.0, "tsde": 19.0, "best-arm": 30.0}
-    rows = [{"problem": "slow 1", "learner": name, "mean": mean} for name, mean in lost.items()]
-    record = {"steps": 10, "runs": 2, "best": {"rate": 0.001}, "lost": {"slow 1": 99.0}}
-    text = section(record, {"rows": rows})
-    assert "| slow | 99 | 9 | 19 | 30 |" in text
-    assert "less on 1 of them, 0.1 times as much" in text
+def test_the_network_has_as_many_settings_as_the_learners():
+    assert len(deep.GRID) == tuning.SETTINGS
+    assert len({json.dumps(options) for options in deep.GRID}) == tuning.SETTINGS
+
+
+@pytest.mark.skipif("deep" not in suite.PARTS, reason="its search has not been made")
+def test_the_network_plays_with_the_best_setting_of_its_search():
+    record = json.loads(deep.DEEP.read_text("utf-8"))
+    assert [setting["options"] for setting in record["settings"]] == deep.GRID
+    assert record["score"] == min(setting["score"] for setting in record["settings"])
+    (entrant,) = suite.entrants("deep")
+    assert (entrant.label, entrant.options) == (deep.NAME, record["best"])
+    assert set(suite.problems("deep")) == set(suite.problems("fast"))

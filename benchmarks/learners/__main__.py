@@ -11,7 +11,8 @@ import shutil
 from pathlib import Path
 
 from benchmarks.learners.compare import summary
-from benchmarks.learners.page import draw, page, printed
+from benchmarks.learners.figure import draw
+from benchmarks.learners.page import page, printed
 from benchmarks.learners.suite import PARTS, TUNING, entrants, problems, seed
 from restive.experiments import Experiment, Results
 from restive.experiments.progress import Watcher
@@ -32,7 +33,7 @@ def main() -> int:
     if options.quick:
         options.store = options.store.with_name("quick")
         shutil.rmtree(options.store, ignore_errors=True)
-    parts = [_run(options, part) for part in PARTS]
+    parts = [_run(options, part) for part in options.parts.split(",")]
     results = summary(parts)
     print(printed(results))
     if options.write:
@@ -64,6 +65,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--slow-seeds", type=int, default=1, help="of slow learners and large problems"
     )
+    parser.add_argument("--parts", default=",".join(PARTS), help="these only, to print")
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--store", type=Path, default=Path(".benchmarks/learners"),

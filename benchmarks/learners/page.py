@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
+from benchmarks.learners.deep import NAME
 from benchmarks.learners.kinds import KINDS, MANY
-from benchmarks.learners.suite import LARGE, LARGEST, OURS, SLOW, YARDSTICKS
+from benchmarks.learners.suite import LARGE, LARGEST, OURS, PARTS, SLOW, YARDSTICKS, seed
 from restive.experiments.statistics import MIN_RUNS
 from restive.learners import LEARNERS
 
-__all__ = ["draw", "page", "printed"]
+__all__ = ["page", "printed"]
 
-LEAST = 0.5  # smaller regrets are drawn here
 MOST_CASES = 25  # losing cases that are listed; the rest is in the JSON
-COLORS = {
-    "tied-sampling": "#D55E00",
-    "tied-sampling-tuned": "#CC79A7",
-    "tied-ucrl": "#E69F00",
-    "colored-ucrl2": "#0072B2",
-}
+FORMER = (
+    "**These runs are of former problems, and of tied-sampling without hope for rare states.** "
+    "Learners and tuned forms that have come since are not in the tables, and the times are those "
+    "of a busy machine. What follows tells where the next run's problems come from: they have been "
+    "drawn anew because the former ones had a part in making hope a default."
+)
+
+
+def _network() -> str:
+    """What the deep Q-network is, if it plays."""
+    if "deep" not in PARTS:
+        return (
+            "A deep Q-network of two hidden layers, in NumPy alone, plays the same problems once "
+            "`python -m benchmarks.learners.deep --write` has searched for its constants; it is "
+            "not in these tables."
+        )
+    return (
+        f"{NAME} is an extra, and no learner of restive: a double deep Q-network of two hidden "
+        "layers of 32, in NumPy (benchmarks/learners/deep_q.py), told the state spaces and T, that "
+        "sees last states and ages and makes one training step, on 32 remembered pulls, a pull. "
+        "It has as many seeds as the slow learners. Its search had as many settings as theirs, on "
+        "the same problems ([deep.json](deep.json)). Ten thousand pulls are few for a network; "
+        "nothing is said of longer runs."
+    )
 
 
 def printed(results: dict[str, Any]) -> str:
@@ -35,19 +52,14 @@ def page(results: dict[str, Any], tuning: dict[str, Any]) -> str:
     parts = [
         "# Learners compared",
         f"{count} problems of {kinds} kinds, {steps:,} steps, {_seeds(runs['most'])} each. Made by "
-        f"`python -m benchmarks.learners --seeds {runs['most']} --write`. **Gap regret** is what "
-        "each pull lost against the best one in its information state, free of luck. Run r of all "
-        f"learners meets the same worlds. {_intervals(runs['most'])}",
+        f"`python -m benchmarks.learners --seeds {runs['most']} --slow-seeds {runs['slow']} "
+        "--write`. **Gap regret** is what each pull lost against the best one in its information "
+        "state, free of luck. Run r of all learners meets the same worlds. "
+        f"{_intervals(runs['most'])}",
         f"Fewer seeds ({runs['slow']}) have the kinds {', '.join(LARGEST)}, and the learners "
         f"{', '.join(SLOW)}, which take long to plan and do not play the kinds {', '.join(LARGE)}.",
-        "The problems (benchmarks/learners/kinds.py) were drawn after all tuning had ended: their "
-        "seed is a hash of [tuning.json](tuning.json). None was left out. Every rival with "
-        "constants runs twice: as published, told what its paper asks for, and as NAME-tuned, with "
-        f"the best of {tuning['settings']} settings on {len(tuning['problems'])} other problems "
-        f"({tuning['runs']} runs of {tuning['steps']:,} steps). tied-sampling had the same search; "
-        "its defaults are older: a dozen settings by gap regret on seven problems of "
-        "restive-suite-v1 (example-1 to example-3, random-1 and random-4, negative-correlation, "
-        "best-arm-is-best), then episodes and draws on twelve others (docs/decisions/0007).",
+        *([] if results["seed"] == seed() else [FORMER]),
+        _drawn(tuning),
         "## Where tied-sampling loses",
         _losing(results),
         "## Ratios",
@@ -71,8 +83,7 @@ def page(results: dict[str, Any], tuning: dict[str, Any]) -> str:
         "tiling as published are half-widths sqrt(log T / (6 N)) and frontier zones of half-width "
         "(log T / T)^(1/3); its tuned form multiplies them. thompson and ucb1 have none; "
         "ucb1-tuned is the UCB1-TUNED of the same authors.",
-        "A deep Q-network of two hidden layers, in NumPy alone, plays the same problems by "
-        "`python -m benchmarks.learners.deep`; it is not in these tables.",
+        _network(),
         "## Seconds a run",
         "Medians over problems, one run at a time on a machine with other work.",
         _seconds(results),
@@ -82,13 +93,36 @@ def page(results: dict[str, Any], tuning: dict[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _drawn(tuning: dict[str, Any]) -> str:
+    """Where the problems come from, and what was chosen on which others."""
+    return (
+        "The problems (benchmarks/learners/kinds.py) were drawn after all choosing had ended: "
+        "their seed is a hash of [tuning.json](tuning.json) and of the commit that made hope for "
+        "rare states a default of tied-sampling. None was left out. Every rival with constants "
+        "runs twice: as published, told what its paper asks for, and as NAME-tuned, with the best "
+        f"of {tuning['settings']} settings on {len(tuning['problems'])} other problems "
+        f"({tuning['runs']} runs of {tuning['steps']:,} steps). tied-sampling had the same search, "
+        "with hope. Its defaults are older: a dozen settings by gap regret on seven problems of "
+        "restive-suite-v1 (example-1 to example-3, random-1 and random-4, negative-correlation, "
+        "best-arm-is-best), then episodes and draws on twelve others "
+        "([decision 7](../decisions/0007-tied-posterior.md)). Hope was designed on thirteen drawn "
+        "problems and made a default after runs on others, the 45 problems of the former version "
+        "of this page among them ([decision 17](../decisions/0017-hope-for-rare-states.md)); so "
+        "those were drawn anew for this one. Rivals were not given hope."
+    )
+
+
 def _seeds(count: int) -> str:
     return f"{count} seed{'s' * (count != 1)}"
 
 
 def _intervals(seeds: int) -> str:
     if seeds >= MIN_RUNS:
-        return "Intervals are 95% over seeds, the unit of luck; fewer than six seeds give none."
+        return (
+            "Intervals are 95% over seeds, the unit of luck. Where there are fewer than six, those "
+            "of ratios are over problems instead, which were drawn independently of each other, "
+            "and single numbers have none."
+        )
     return (
         f"**{_seeds(seeds)} are too few for intervals over seeds**, which need six; --seeds 6 "
         "plays more. Intervals of ratios are 95% over problems instead, which were drawn "
@@ -204,7 +238,8 @@ def _constants(tuning: dict[str, Any]) -> str:
         "width of colored-ucrl2-tuned. The grids of asr, exp3, exp3.s, explore-then-plan, "
         "explore-then-whittle and rucb were moved once, after a first look at which an end was "
         "best; the search is equal but for that. The best of tied-sampling, tiling, restless-ucb, "
-        "rucb and asr is still at an end of its grid: more search might help them."
+        "rucb and asr is still at an end of its grid: more search might help them. That of sw-ucb "
+        "is a window as long as the runs of the search, which forgets nothing there."
     )
     return f"{words}\n\n{_lines('learner | tuned | score | worst', 'llrr', rows)}"
 
@@ -224,44 +259,3 @@ def _refused(results: dict[str, Any]) -> str:
         for learner, problems in sorted(results["refused"].items())
     ]
     return "\n".join(lines) or "none"
-
-
-def draw(results: dict[str, Any], path: Path) -> None:
-    """Every learner on every kind, regret on a logarithmic axis."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    plt.rcParams.update({"svg.hashsalt": "restive", "font.size": 9})
-    rows = results["kinds"]
-    kinds = list(dict.fromkeys(row["kind"] for row in rows))[::-1]
-    figure, axes = plt.subplots(figsize=(9, 0.42 * len(kinds) + 1.6), layout="constrained")
-    for row in rows:
-        _mark(axes, kinds.index(row["kind"]), row)
-    for name, color in [*COLORS.items(), ("other rivals", "#999999"), ("yardsticks", "#56B4E9")]:
-        axes.plot([], [], marker="o" if name in COLORS else "|", color=color, ls="", label=name)
-    axes.set_xscale("log")
-    axes.set_xlim(left=0.9 * LEAST)
-    axes.set_yticks(range(len(kinds)), kinds)
-    known = any(row["low"] is not None for row in rows)
-    said = f"mean{' and 95% interval' * known}; at the edge: {LEAST:g} or less"
-    axes.set_xlabel(f"gap regret after {results['steps']:,} steps ({said})")
-    axes.grid(axis="x", color="#dddddd", lw=0.6)
-    axes.set_axisbelow(True)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.4, 1.09), ncols=6, frameon=False)
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
-
-
-def _mark(axes: Any, y: int, row: dict[str, Any]) -> None:
-    name = row["learner"]
-    color = COLORS.get(name, "#999999" if name not in YARDSTICKS else "#56B4E9")
-    big = name in COLORS
-    if row["low"] is not None:
-        ends = [max(row[end], LEAST) for end in ("low", "high")]
-        axes.plot(ends, [y, y], color=color, lw=1.2, zorder=2 + big)
-    axes.plot(max(row["mean"], LEAST), y, marker="o" if big else "|", ms=7 if big else 8,
-              color=color, zorder=3 + big, ls="")  # fmt: skip

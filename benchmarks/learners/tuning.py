@@ -21,7 +21,7 @@ from benchmarks.learners.kinds import MANY, draws
 from restive.experiments import Experiment, Participant, Results
 from restive.learners import LEARNERS
 
-__all__ = ["GRIDS", "RUNS", "SEED", "SETTINGS", "STEPS", "chosen", "problems"]
+__all__ = ["GRIDS", "RUNS", "SEED", "SETTINGS", "STEPS", "chosen", "label", "problems", "scores"]
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
 SEED = 20_261_116
@@ -63,6 +63,9 @@ GRIDS: dict[str, Grid] = {
     ],
     "exp3": _RATES,
     "exp3.s": _RATES,
+    "kl-ucb": _each("c", 0.0, 0.5, 1.0, 2.0, 3.0, 5.0),
+    "sw-ucb": _each("window", 100, 200, 500, 1_000, 2_000, 5_000),
+    "cooldown": _each("rest", 1, 2, 5, 10, 20, 50),
     "rca": _each("exploration", 0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
     "dsee": _each("rate", 0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
     "rucb": [
@@ -83,22 +86,23 @@ def problems() -> dict[str, Any]:
 
 def experiment(name: str) -> Experiment:
     """Every setting of a learner on every problem."""
-    entrants = [Participant(name, _label(name, options), options) for options in GRIDS[name]]
+    entrants = [Participant(name, label(name, options), options) for options in GRIDS[name]]
     return Experiment(problems(), entrants, [STEPS], RUNS, seed=SEED)
 
 
-def _label(name: str, options: Mapping[str, Any]) -> str:
+def label(name: str, options: Mapping[str, Any]) -> str:
+    """Of one setting."""
     return " ".join([name, *(f"{key}={value:g}" for key, value in options.items())])
 
 
-def scores(results: Results, name: str) -> list[dict[str, Any]]:
+def scores(results: Results, name: str, grid: Grid) -> list[dict[str, Any]]:
     """Each setting with its geometric mean of gap regret, over the problems that all can play."""
-    losses = [_losses(results, _label(name, options)) for options in GRIDS[name]]
+    losses = [_losses(results, label(name, options)) for options in grid]
     shared = [p for p in results.problems if all(p in loss for loss in losses)]
     return [
         {"options": dict(options), "problems": len(shared),
          "score": float(np.exp(np.mean([np.log(loss[p] + LEAST) for p in shared])))}
-        for options, loss in zip(GRIDS[name], losses, strict=True)
+        for options, loss in zip(grid, losses, strict=True)
     ]  # fmt: skip
 
 
@@ -121,7 +125,7 @@ def _record(names: Sequence[str], store: Path) -> dict[str, Any]:
     """All searches, each in a directory of its own."""
     learners = {}
     for name in names:
-        tried = scores(experiment(name).run(store / name, workers=1), name)
+        tried = scores(experiment(name).run(store / name, workers=1), name, GRIDS[name])
         best = min(tried, key=lambda setting: float(setting["score"]))
         learners[name] = {"best": best["options"], "score": best["score"], "settings": tried}
     return {"seed": SEED, "steps": STEPS, "runs": RUNS, "settings": SETTINGS,

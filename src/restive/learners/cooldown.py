@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from restive.base.options import Parameter
 from restive.learners.contract import Learner, require_arms
 from restive.learners.declaration import declare
+from restive.learners.forms import Practice
 from restive.learners.storage import Snapshot
 from restive.policies.sight import NEVER, Sight
 
@@ -22,6 +23,7 @@ from restive.policies.sight import NEVER, Sight
     assumes="nothing",
     told="the number of arms",
     options=(Parameter("rest", "int", ..., "steps for which an arm is left alone", 0, 10**9),),
+    practice=Practice({"rest": 20}, "the steps of rest are tuned, not 5"),
 )
 class Cooldown(Learner):
     """Pulls the arm of the largest mean reward among those that are ready, the first of several.

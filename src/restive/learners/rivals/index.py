@@ -9,6 +9,7 @@ import numpy as np
 
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
+from restive.learners.forms import Practice
 from restive.learners.rivals.compiled import CompiledLearner, DrawingLearner, zeros
 from restive.learners.storage import Arrays
 
@@ -99,6 +100,7 @@ class UCB1Tuned(IndexLearner):
     deviation="log log t counts from t = 3 on, where it is positive; an index is exact up to 2^-40",
     cites=("garivier2011-klucb: algorithm 1",),
     options=(Parameter("c", "float", ..., "weight of log log t; the theorem takes 3", 0),),
+    practice=Practice({"c": 2.0}, "c is tuned, not 0"),
 )
 class KLUCB(IndexLearner):
     """KL-UCB: the arm with the largest q such that n_j kl(mean_j, q) <= log t + c log log t.

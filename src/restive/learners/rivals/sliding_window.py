@@ -9,6 +9,7 @@ import numpy as np
 
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
+from restive.learners.forms import Practice
 from restive.learners.rivals.index import IndexLearner
 
 XI = 0.6  # the theorem asks for more than 1/2
@@ -27,6 +28,7 @@ MOST_WINDOW = 10**8  # pulls that are remembered one by one
         Parameter("window", "int", None, "latest pulls to learn from (2 sqrt(T log T))", 2,
                   MOST_WINDOW),
     ),
+    practice=Practice({"window": 5_000}, "the window is tuned, not 2 sqrt(T log T)"),
 )  # fmt: skip
 class SlidingWindowUCB(IndexLearner):
     """SW-UCB: the arm with the largest mean_j + sqrt(0.6 log min(t, w) / n_j) over w pulls.
