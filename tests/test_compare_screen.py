@@ -103,7 +103,7 @@ def test_weak_regret_has_its_intervals(tmp_path, monkeypatch):
 def test_a_notice_stands_above_the_live_line_and_is_given_once(capsys):
     out = Console(file=io.StringIO(), force_terminal=True, width=70)
     with out.status("comparing") as status:
-        screen = _Screen(status, lambda: None)
+        screen = _Screen(status.update, lambda: None)
         screen.notice("3 of 9 runs are there already and are kept.")
         screen.started(3, 9, None)
     lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.file.getvalue()).splitlines()
@@ -120,7 +120,7 @@ def test_the_live_line_tells_how_far_long_runs_are():
             self.words = words
 
     line = Line()
-    screen = _Screen(line, lambda: None)
+    screen = _Screen(line.update, lambda: None)
     screen.started(0, 3, None)
     screen.running([0.25, 0.0004], 7200.0)
     assert line.words.startswith("comparing: 0 of 3 runs (0%), under way: 25%, 0.04%, about 2 h")
