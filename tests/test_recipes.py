@@ -59,3 +59,18 @@ def test_shared_packets_are_fitted(tmp_path):
     quiet = read_traces(target, rewards={"clear": 1, "lost": 0}, arms=["19", "12"])
     arms = {arm.name: arm.arm for arm in fit(quiet).arms}
     assert arms["19"].gain > 0.94 > 0.8 > arms["12"].gain
+
+
+def test_packets_are_sightings_of_the_links_of_their_hops(tmp_path):
+    """The first sighting of a sender in a step counts, and a step is 600 slots."""
+    packets = [
+        {"asn_last": 6010, "hop_info": [{"addr": 7, "retx": 3}, {"addr": 2, "retx": 1}]},
+        {"asn_last": 6500, "hop_info": [{"addr": 2, "retx": 3}]},
+        {"asn_last": 7300, "hop_info": [{"addr": 2, "retx": 3}]},
+    ]
+    source, target = tmp_path / "packets.json", tmp_path / "links.csv"
+    source.write_text(json.dumps({"packets": packets}))
+    with open(target, "w") as out:
+        recipe("tsch_links").main(source, out)
+    rows = ["step,link,state", "0,2,lost", "0,7,clear", "2,2,clear"]
+    assert target.read_text().split() == rows

@@ -323,3 +323,13 @@ def test_shared_weather_is_read_as_it_is():
     vega = read_traces(SHARED / "vega-weather" / "weather.csv", state="weather")
     assert [arm.name for arm in vega.arms] == ["Seattle", "New York"]
     assert {arm.n_states for arm in vega.arms} == {5}
+
+
+def test_a_machine_by_itself_is_an_arm():
+    """Its column is called like one of names of arms, but no column of states is left beside it."""
+    seen = {"time": [0, 1, 2, 5], "machine": ["up", "down", "up", "up"]}
+    assert [arm.name for arm in read_traces(seen).arms] == ["machine"]
+    named = {"machine": ["a", "a", "b", "b"], "condition": [0, 1, 0, 1]}
+    assert [arm.name for arm in read_traces(named).arms] == ["a", "b"]
+    with pytest.raises(ProblemError, match="which column holds the state"):
+        read_traces({"machine": ["a", "a", "b", "b"]}, arm="machine")

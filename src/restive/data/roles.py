@@ -39,7 +39,8 @@ def roles_of(columns: Columns, named: dict[str, str | None], arms: Sequence[str]
             raise ProblemError([_unknown(columns, role, name)])
     taken = {name for name in named.values() if name}
     part = {role: named[role] or _recognised(role, names, taken) for role in KNOWN}
-    if not (part["arm"] or part["state"]):
+    lonely = not named["arm"] and not set(names) - {name for name in part.values() if name}
+    if not part["state"] and (not part["arm"] or lonely):  # a machine by itself is an arm
         return _wide(columns, part, arms)
     if part["state"] is None:
         part["state"] = _only_one_left(columns, part)
