@@ -52,6 +52,19 @@ def test_the_fuzzer_notices(read, outcome, tmp_path, monkeypatch):
     assert next(iter(seen)).startswith(outcome)
 
 
+def test_the_fuzzer_does_not_take_compiling_for_a_hang(tmp_path, monkeypatch):
+    """What takes long or much memory only the first time is no harm that a mutant does."""
+    monkeypatch.setattr(fuzzing, "HANG", 0.5)
+    ready = tmp_path / "compiled"
+
+    def read(path):
+        if not ready.exists():
+            time.sleep(1.0)
+            ready.write_text("now it is")
+
+    assert fuzzing.fuzz(target(read), tmp_path, 3) == {"accepted": 3}
+
+
 def test_the_fuzzer_notices_what_should_not_have_been_accepted(tmp_path):
     seen = fuzzing.fuzz(target(str, lambda path, product: False), tmp_path, 3)
     assert sum(n for what, n in seen.items() if what.startswith("wrongly accepted")) == 3

@@ -140,6 +140,10 @@ def _trace_experiments(room: Path) -> Target:
         path.write_bytes(json.dumps(document).encode("utf-8", "replace"))
         return path
 
+    for name, content in tables.items():  # imports and compiles before memory is limited
+        (room / name).write_bytes(content)
+    (room / "experiment.json").write_text(json.dumps(TRACE_EXPERIMENT), "utf-8")
+    load_experiment(room / "experiment.json")
     return Target("trace-experiments", mutate, load_experiment, valid_experiment)
 
 

@@ -30,33 +30,55 @@ def fuzz(target: Target, room: Path, count: int, seed: int = 0) -> Counter[str]:
     seen: Counter[str] = Counter()
     done = 0
     while done < count:
-        log = room / "log"
-        log.write_text("")
-        child = os.fork()
-        if child == 0:
-            _work(target, room, log, seed, range(done, min(count, done + BATCH)))
-        ended, status = _watched(child, log)
-        lines = log.read_text().splitlines()
-        results = [line for line in lines if not line.startswith("start")]
+        results = _read(target, room, seed, range(done, min(count, done + BATCH)))
+        if results[-1] not in ("refused", "accepted"):
+            results[-1] = _confirmed(target, room, seed, done + len(results) - 1)
         seen.update(results)
         done += len(results)
-        if not ended or status:  # killed by the watchdog, or crashed: that mutant is over
-            seen["hang" if not ended else f"crash of mutant {done} ({status})"] += 1
-            done += 1
     return seen
 
 
-def _work(target: Target, room: Path, log: Path, seed: int, numbers: range) -> None:
+def _confirmed(target: Target, room: Path, seed: int, number: int) -> str:
+    """What comes of a mutant once all it needs is compiled: that is no harm it does."""
+    _read(target, room, seed, range(number, number + 1), rehearsal=True)
+    return _read(target, room, seed, range(number, number + 1))[0]
+
+
+def _read(
+    target: Target, room: Path, seed: int, numbers: range, rehearsal: bool = False
+) -> list[str]:
+    """What becomes of mutants in a process of its own, up to the first that does harm.
+
+    rehearsal: with time to compile and without a limit of memory.
+    """
+    log = room / "log"
+    log.write_text("")
+    child = os.fork()
+    if child == 0:
+        _work(target, room, log, seed, numbers, 0 if rehearsal else FLOOD)
+    ended, status = _watched(child, log, 10 * HANG if rehearsal else HANG)
+    results = [line for line in log.read_text().splitlines() if not line.startswith("start")]
+    if not ended or status:  # killed by the watchdog, or crashed
+        number = numbers[len(results)]
+        results.append(f"crash of mutant {number} ({status})" if ended else f"hang of {number}")
+    return results
+
+
+def _work(target: Target, room: Path, log: Path, seed: int, numbers: range, limit: int) -> None:
     """Read mutants in this process, which ends here."""
     status = 1
     try:
-        held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (held + FLOOD, held + FLOOD))
+        if limit:
+            held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (held + limit, held + limit))
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - for as long as the process lives
         with open(log, "a", buffering=1) as stream:
             for number in numbers:
                 stream.write(f"start {number}\n")
-                stream.write(_outcome(target, room, seed, number) + "\n")
+                outcome = _outcome(target, room, seed, number)
+                stream.write(outcome + "\n")
+                if outcome not in ("refused", "accepted"):
+                    break
         status = 0
     finally:
         os._exit(status)
@@ -85,7 +107,7 @@ def _outcome(target: Target, room: Path, seed: int, number: int) -> str:
         return f"wrongly accepted: {number} ({type(error).__name__}: {error})".splitlines()[0]
 
 
-def _watched(child: int, log: Path) -> tuple[bool, int]:
+def _watched(child: int, log: Path, patience: float) -> tuple[bool, int]:
     """Whether the process ended by itself, and how; killed if one mutant takes too long."""
     size, since = -1, monotonic()
     while True:
@@ -94,7 +116,7 @@ def _watched(child: int, log: Path) -> tuple[bool, int]:
             return True, status
         if log.stat().st_size != size:
             size, since = log.stat().st_size, monotonic()
-        elif monotonic() - since > HANG:
+        elif monotonic() - since > patience:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             return False, 0
