@@ -125,6 +125,15 @@ def test_a_permissive_umask_leaves_nothing_that_others_may_write_to(tmp_path):
     assert all(path.stat().st_mode & 0o022 == 0 for path in [place, *place.rglob("*")])
 
 
+@needs_users
+def test_a_folder_made_for_kernels_that_were_not_compiled_is_closed_too(tmp_path):
+    """Left open it would keep the cache from being used ever again."""
+    place, named = tmp_path / "cache", "import os\nos.umask(0)\nimport restive._kernels.scores\n"
+    place.mkdir(mode=0o755)
+    for _ in range(2):
+        assert twice(tmp_path, place, named) == (["42", "FunctionCache"], "")
+
+
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])
 def test_a_damaged_cache_is_written_anew(tmp_path, kind):
     place = tmp_path / "cache"

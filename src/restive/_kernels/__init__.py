@@ -113,13 +113,12 @@ def _not_ours_alone(place: Path) -> str:
     return f"others may write to {place}" if status.st_mode & OTHERS_WRITE else ""
 
 
-def _close(directory: Path) -> None:
+def _close(place: Path) -> None:
     """Take from others the right to write that a permissive umask gave them."""
-    for place in [directory, *directory.rglob("*")]:
-        with suppress(OSError):
-            mode = place.lstat().st_mode
-            if mode & OTHERS_WRITE:
-                place.chmod(stat.S_IMODE(mode) & ~OTHERS_WRITE)
+    with suppress(OSError):
+        mode = place.lstat().st_mode
+        if mode & OTHERS_WRITE:
+            place.chmod(stat.S_IMODE(mode) & ~OTHERS_WRITE)
 
 
 @cache
@@ -144,8 +143,10 @@ def _forgiving(kept: Any) -> None:
             save(signature, code)
         except OSError as error:
             _not_kept(f"{kept.cache_path}: {(error.strerror or str(error)).lower()}")
-        _close(Path(kept.cache_path))
+        for place in Path(kept.cache_path).rglob("*"):
+            _close(place)
 
+    _close(Path(kept.cache_path))  # numba made it; it would not be used again if it were left so
     kept.load_overload, kept.save_overload = load_or_compile, save_if_possible
 
 
