@@ -333,3 +333,10 @@ def test_a_machine_by_itself_is_an_arm():
     assert [arm.name for arm in read_traces(named).arms] == ["a", "b"]
     with pytest.raises(ProblemError, match="which column holds the state"):
         read_traces({"machine": ["a", "a", "b", "b"]}, arm="machine")
+
+
+def test_labels_tell_large_numbers_apart(tmp_path):
+    """Rounded to twelve digits they were two states of one name."""
+    path = tmp_path / "log.csv"
+    path.write_text("a,b\n" + "0,1111111111111100\n1,1111111111111101\n" * 10 + "0,0.1\n")
+    assert read_traces(path).arms[1].labels == ("0.1", "1111111111111100", "1111111111111101")

@@ -131,7 +131,8 @@ def _check(name: str) -> Check:
         harm = {what: n for what, n in seen.items() if what not in ("refused", "accepted")}
         false = sum(n for what, n in harm.items() if what.startswith("wrongly"))
         bad = sum(harm.values()) - false
-        worst = f"; {next(iter(harm))}" if harm else ""
+        # what was accepted wrongly is counted apart, and must not hide the rest
+        worst = f"; {min(harm, key=lambda what: what.startswith('wrongly'))}" if harm else ""
         yield Finding(
             name, f"none of {count:,} mutants ends in a traceback, a hang or more than 1 GB",
             f"{bad}, {seen['refused']:,} refused (seed {settings.seed}){worst}", "0",

@@ -80,13 +80,19 @@ def _comma(records: Records, own: Ints, inverse: Ints, words: list[Any]) -> Prob
 
 def _numbers(arm: str, signal: Floats) -> ArmStates:
     values, states = np.unique(signal, return_inverse=True)
-    labels, note = tuple(f"{value:.12g}" for value in values), ""
+    labels, note = tuple(map(_label, values)), ""
     if len(values) > MANY and len(signal) < FEW * len(values):
         note = (
             f"{arm}: {len(values):,} different numbers in {len(signal):,} sightings are taken as "
             "states. Values of a signal are better cut: --cut fit."
         )
     return ArmStates(states.astype(np.int64), labels, signal, note)
+
+
+def _label(value: float) -> str:
+    """A number in as few digits as tell it apart from every other."""
+    short = f"{value:.12g}"
+    return short if float(short) == value else repr(float(value)).removesuffix(".0")
 
 
 def _words(arm: str, raw: Sequence[Any], inverse: Ints) -> ArmStates:
