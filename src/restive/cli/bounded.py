@@ -23,8 +23,8 @@ MAX_ROWS = 1_000_000
 
 METHODS = {
     "exact": "an exact plan of all arms",
-    "exact, grown from blocks": "an exact plan of all arms",
-    "block": "an exact plan of some of the arms; the others are left alone",
+    "block": "a plan of some arms that forgets what was seen long ago; the others are left alone",
+    "block of all arms": "a plan of all arms that forgets what was seen long ago",
     "groups": "a group of arms for each pull, planned exactly",
     "grid": "a look ahead at the values of a grid of beliefs",
     "whittle": "to pull what has the largest Whittle index",
@@ -40,7 +40,7 @@ UPPER = {
     "grid": "planning on a grid of beliefs",
     "pairs": "planning pairs of arms with conditional budgets",
     "exact": "exact planning",
-    "exact, grown from blocks": "exact planning",
+    "block of all arms": "planning all arms together and selling pulls at a price",
     "the largest rewards": "the largest rewards there are",
 }
 

@@ -8,16 +8,15 @@ ages to fine ones, and from a block to the block with one more arm.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Protocol
 
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
-from restive.base.described import Brief
 from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
+from restive.many.block_bounds import BlockBounds
 from restive.many.single_arm import price_arm
 from restive.mdp.certificate import bandit_parameters, certificate, row_errors
 from restive.mdp.representation import Representation
@@ -32,38 +31,6 @@ SOLVER_SHARE = 0.25
 FIRST_PACE = 1e-6
 TOO_SHORT = 20_000  # states; what takes less says nothing about pace
 PEAK = 3  # memory of a plan in units of its values and slices
-
-
-class OutOfTimeError(Exception):
-    """The time for a plan is spent."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class BlockBounds(Brief):
-    """Certified bounds of a block's best gain, beside a constant arm if there is a price.
-
-    resting: share of steps given to the constant arm, the slope of G in the price; None where
-    it is not known. plan: how to act, for a block without a price. state: what the planner wants
-    to see again as ``start``.
-    """
-
-    lower: float
-    upper: float
-    resting: float | None = None
-    plan: Plan | None = field(default=None, repr=False)
-    state: object = field(default=None, repr=False)
-
-
-class BlockPlanner(Protocol):
-    """Plans a block to an accuracy; price None: the block alone, no resting."""
-
-    def __call__(
-        self, arms: Sequence[Arm], price: float | None, accuracy: float, start: object
-    ) -> BlockBounds: ...
-
-    def seconds(self, arms: Sequence[Arm], price: float | None, accuracy: float) -> float:
-        """Forecast; infinite for what does not fit in memory."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

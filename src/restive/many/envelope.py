@@ -27,9 +27,10 @@ class Envelope:
 
     @classmethod
     def of(cls, alone: tuple[float, float], largest: float, points: list[Known]) -> Envelope:
-        """alone: bounds of the block's own gain; largest: its largest reward."""
+        """alone: bounds of the block's own gain, the least of G; largest: its largest reward."""
         inner = [point for point in points if 0 < point.price < largest]
-        ends = [Known(0.0, *alone), Known(largest, largest, largest)]
+        least = min([alone[1], *(point.upper for point in inner)])
+        ends = [Known(0.0, alone[0], least), Known(largest, largest, largest)]
         return cls(tuple(sorted([*ends, *inner], key=lambda point: point.price)))
 
     def upper(self, price: float) -> tuple[float, float]:

@@ -192,3 +192,14 @@ def first_ages(arm: Arm, count: int) -> tuple[tuple[int, ...], ...]:
     steps = np.unique(np.round(np.geomspace(1, max(oldest, 2), max(count, 2))).astype(np.int64))
     ages = (steps[:, None] - 1) * arm.period + 1 + np.arange(arm.period)
     return (tuple(int(n) for n in np.unique(ages)),) * arm.n_states
+
+
+def slip_cost(arm: Arm, slip: float) -> float:
+    """What a belief about this arm that is off by ``slip`` (L1) in every step takes from a gain.
+
+    It changes no value by more than slip/2 times the rewards that an arm can lose until two
+    copies of it have met, at most span(r) 4/3 Tmix (docs/theory/grids.md).
+    """
+    if arm.n_states == 1:
+        return 0.0
+    return 0.5 * slip * 4 / 3 * arm.mixing_time(0.25) * float(np.ptp(arm.rewards))

@@ -11,7 +11,7 @@ import numpy as np
 from restive.base.arrays import Floats, Ints
 from restive.many.grid_iteration import GridIteration, Solved, solve_grid
 from restive.many.grid_layout import Layout
-from restive.many.grid_points import ArmGrid, first_ages
+from restive.many.grid_points import ArmGrid, first_ages, slip_cost
 from restive.mdp.representation import Representation
 from restive.model.bandit import Arm, Bandit
 
@@ -133,18 +133,12 @@ def _most(layout: Layout, pulls: int, rest: float | None) -> float:
 
 
 def allowance(iteration: GridIteration, values: Floats) -> float:
-    """What mixtures that are not quite exact, and rounding, may take from the bound.
-
-    A belief off by e (L1) changes no value by more than e/2 times the rewards that an arm can
-    lose until two copies of it have met, at most span(r) 4/3 Tmix (docs/theory/grids.md).
-    """
+    """What mixtures that are not quite exact, and rounding, may take from the bound."""
     extra, eps = 0.0, float(np.finfo(np.float64).eps)
     for grid, error in zip(iteration.layout.grids, iteration.errors, strict=True):
         size = grid.arm.n_states
-        if size == 1:
-            continue
         slip = error + eps * (8 + 2 * size * np.log2(2.0 + iteration.depth))
-        extra += 0.5 * slip * 4 / 3 * grid.arm.mixing_time(0.25) * float(np.ptp(grid.arm.rewards))
+        extra += slip_cost(grid.arm, slip)
     scale = 1.0 + float(np.abs(values).max())
     terms = sum(max(2, grid.arm.n_states) for grid in iteration.layout.grids)
     return extra + eps * scale * iteration.depth * (8 + 2 * terms)

@@ -14,11 +14,13 @@ import numpy as np
 
 from restive.base.described import Brief
 from restive.base.errors import TooLargeError
-from restive.many.blocks import BlockBounds, BlockPlanner, ExactBlocks, OutOfTimeError
+from restive.many.block_bounds import BlockBounds, BlockPlanner, OutOfTimeError
+from restive.many.blocks import ExactBlocks
 from restive.many.lagrangian import LagrangianBound, lagrangian_bound
 from restive.model.bandit import Bandit
 from restive.planning import Plan
 from restive.planning.size import check_tolerance
+from restive.policies.policy import Policy
 
 ACCURACY = 0.05  # of each plan, in units of the gap so far
 
@@ -37,7 +39,7 @@ class GroupedInterval(Brief):
     price: float
     tolerance: float
     seconds: float
-    plans: tuple[Plan | None, ...] = field(repr=False, default=())
+    plans: tuple[Plan | Policy | None, ...] = field(repr=False, default=())
     lower_kind: str = "certified"
     upper_kind: str = "certified"
 

@@ -131,9 +131,8 @@ def block_stage(task: Task, seconds: float) -> Iterator[StageResult]:
         upper = min(upper, priced.upper)
         more = 0.0 if worse else outside(priced.price)
         block, own = tuple(arms[j] for j in priced.plan_arms), priced.plan
-        whole = len(block) == task.bandit.n_arms
         yield StageResult(
-            "exact, grown from blocks" if whole else "block",
+            "block of all arms" if len(block) == task.bandit.n_arms else "block",
             inf if worse else priced.upper + more, priced.price, priced.lower, block=block,
             policy=None if own is None else partial(_followed, task.sizes, [block], [own]),
         )  # fmt: skip
@@ -165,9 +164,10 @@ def _contenders(task: Task) -> tuple[list[int], Callable[[float], float]]:
     return order[:CONTENDERS].tolist(), outside
 
 
-def _followed(sizes: Sequence[int], groups: Groups, plans: Sequence[Plan]) -> Policy:
+def _followed(sizes: Sequence[int], groups: Groups, plans: Sequence[Plan | Policy]) -> Policy:
     """Every group by its own plan."""
-    return GroupsPolicy(sizes, groups, [plan_policy(own) for own in plans])
+    policies = [own if isinstance(own, Policy) else plan_policy(own) for own in plans]
+    return GroupsPolicy(sizes, groups, policies)
 
 
 def group_stage(task: Task, seconds: float) -> Iterator[StageResult]:

@@ -221,7 +221,8 @@ def _note(task: Task, standing: Standing, ahead: float) -> str:
 
 MORE = {
     "prices": "a tighter bound from blocks, grids or pairs of arms, where they fit",
-    "block": "a larger block of arms planned together",
+    "block": "a larger block of arms planned together, or more ages told apart",
+    "block of all arms": "more ages told apart",
     "grid": "a finer grid and with it a lower upper bound",
     "pairs": "better budgets for the pairs of arms",
     "exact": "a narrower interval",

@@ -16,13 +16,15 @@ import numpy as np
 
 from restive.base.described import Brief
 from restive.base.errors import TooLargeError
-from restive.many.blocks import BlockBounds, BlockPlanner, ExactBlocks, OutOfTimeError
+from restive.many.block_bounds import BlockBounds, BlockPlanner, OutOfTimeError
+from restive.many.clock_blocks import QuickBlocks
 from restive.many.envelope import Envelope, Known
 from restive.many.lagrangian import Priced, lagrangian_bound, minimise
 from restive.many.market import Market
 from restive.model.bandit import Arm, Bandit
 from restive.planning import Plan, plan
 from restive.planning.size import check_tolerance
+from restive.policies.policy import Policy
 
 TILT = 1e-3  # of two prices that promise the same, the lower one
 WORTH = 0.3  # search on at a block while it may win this share of the gap, otherwise let it grow
@@ -31,6 +33,7 @@ QUICK = 0.15  # takes no more than this share of the time left
 ROUNDING = 1e-14  # of a chord and a sum, relative
 LAST_SHARE = 0.1  # but no finer than this share of the tolerance
 POLISH = 0.02  # the same where it cannot grow
+LEAST_PRICE = 0.01  # in units of the largest reward
 SEARCHES = 6  # prices at which one block is planned, at most
 
 
@@ -53,7 +56,7 @@ class PricedInterval(Brief):
     outside: float
     tolerance: float
     seconds: float
-    plan: Plan | None = field(repr=False, default=None)
+    plan: Plan | Policy | None = field(repr=False, default=None)
     lower_kind: str = "certified"
     upper_kind: str = "certified"
 
@@ -109,15 +112,23 @@ def improvements(
     check_tolerance(tolerance)
     began = perf_counter()
     deadline = np.inf if time is None else began + time
-    plan_block = planner or ExactBlocks(memory, deadline)
+    plan_block = planner or QuickBlocks(memory, deadline)
     search = _Search(bandit, tolerance, plan_block, began, deadline)
     yield search.interval
     try:
         while search.go_on():
+            width, smaller = search.width, search.block_known
             search.grow()
             yield search.alone()
             yield from search.at_prices(WORTH)
-        yield from search.at_prices(POLISH)
+            if smaller[0] and search.width >= width:
+                search.block_known = smaller  # there was no time to plan the larger one well
+                break
+        width = np.inf
+        while search.block and search.width < (1 - POLISH) * width:
+            width = search.width
+            yield search.alone()
+            yield from search.at_prices(POLISH)
     except (OutOfTimeError, TooLargeError):
         return
 
@@ -148,6 +159,15 @@ class _Search:
     @property
     def width(self) -> float:
         return self.interval.upper - self.interval.lower
+
+    @property
+    def block_known(self) -> tuple[tuple[int, ...], list[Known], BlockBounds, object]:
+        """The block and what is known of it."""
+        return self.block, self.known, self.own, self.state
+
+    @block_known.setter
+    def block_known(self, kept: tuple[tuple[int, ...], list[Known], BlockBounds, object]) -> None:
+        self.block, self.known, self.own, self.state = kept
 
     def go_on(self) -> bool:
         if self.interval.proven_optimal or len(self.block) == len(self.arms):
@@ -214,20 +234,21 @@ class _Search:
             alone = self.own
             envelope = Envelope.of((alone.lower, alone.upper), largest, self.known)
             floor, price = self._promise(envelope)
+            price = max(price, LEAST_PRICE * largest)  # a bound of G there is one of G(0)
             yield self._note_upper(envelope, largest)
             left = self.interval.upper - floor
             if self.interval.proven_optimal or left <= worth * max(floor - alone.lower, 0.0):
                 return
             accuracy = self._accuracy(arms, price)
-            if left <= LAST_SHARE * self.tolerance or not 0 < price < largest or accuracy is None:
+            if left <= LAST_SHARE * self.tolerance or price >= largest or accuracy is None:
                 return
             beside = self.planner(arms, price, accuracy, self.state)
             self.state = beside.state
-            self.known.append(Known(price, beside.lower, beside.upper))
+            self.known = [*self.known, Known(price, beside.lower, beside.upper)]
             yield self._note_upper(
                 Envelope.of((alone.lower, alone.upper), largest, self.known), largest
             )
-            if alone.upper - alone.lower > WORTH * self.width:
+            if alone.doubt > WORTH * self.width:
                 yield self.alone()
 
     def _note_lower(self, alone: BlockBounds) -> PricedInterval:

@@ -10,6 +10,7 @@ import numpy as np
 
 from restive._kernels.hearing import heard
 from restive.many import plan_stages as stages
+from restive.many.clock_blocks import ClockBlocks
 from restive.many.plan_candidates import index_findings
 from restive.many.plan_task import StageResult, Task
 from restive.model.bandit import Arm, Bandit
@@ -43,6 +44,8 @@ def _compile_blocks(arms: list[Arm]) -> None:
     from restive.mdp.iteration import BanditIteration
     from restive.mdp.representation import Representation
 
+    for price in (None, 0.5):
+        ClockBlocks()(arms, price, 1e-2, None)
     for bandit in (Bandit(arms), Bandit([Arm([[1.0]], [0.5]), *arms])):
         rep = Representation.of(bandit, 4)
         for pairs in (rep.n_states, THREADS_FROM_PAIRS):

@@ -1,0 +1,188 @@
+"""Blocks planned with clocks: both ends certified, however few ages are told apart."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import naive_clocks as naive
+from restive import Arm, Bandit, plan
+from restive._kernels import clocks as kernel
+from restive.base.errors import TooLargeError
+from restive.many.block_bounds import OutOfTimeError
+from restive.many.clock_blocks import ClockBlocks, ClockPolicy, clock_ages
+from restive.many.clock_iteration import ClockProcess, along, solve_clocks
+from restive.many.clocks import Rows, hidden_clock, mixed_clock
+from restive.many.pricing import price_out
+from restive.planning.evaluation import evaluate
+
+FLIP = Arm([[0.0, 1.0], [1.0, 0.0]], [0.2, 0.7])
+CYCLE = Arm([[0, 1, 0], [0, 0, 1], [1, 0, 0]], [0.0, 0.4, 0.9])
+
+
+def random_arm(rng, size):
+    law = 0.6 * rng.dirichlet(np.ones(size), size) + 0.4 * np.eye(size)[rng.permutation(size)]
+    return Arm(law, rng.uniform(0, 1, size))
+
+
+def problem(seed):
+    """Two to four arms of two to four states; every fifth problem has a periodic one."""
+    rng = np.random.default_rng([seed, 5])
+    count = 2 + seed % 3
+    most = {2: 5, 3: 4, 4: 3}[count]
+    arms = [random_arm(rng, int(rng.integers(2, most))) for _ in range(count)]
+    if seed % 5 == 4:
+        arms[-1] = FLIP if seed % 2 else CYCLE
+    return Bandit(arms)
+
+
+def test_rows_are_mixed_along_an_axis():
+    rng = np.random.default_rng(1)
+    for axis, width in product(range(3), (3, 6)):
+        values = rng.normal(size=(4, 5, 2))
+        matrix = rng.normal(size=(width, values.shape[axis])) * (rng.random((width, 1)) < 0.7)
+        np.testing.assert_allclose(along(matrix, values, axis), naive.mix(matrix, values, axis))
+
+
+def test_rows_keep_a_matrix():
+    matrix = np.array([[0.0, 0.0], [0.0, 2.0], [1.0, 3.0]])
+    rows = Rows.of(matrix)
+    assert rows.begin.tolist() == [0, 1, 2, 4]
+    assert rows.columns.tolist() == [0, 1, 0, 1]
+    assert rows.weights.tolist() == [0.0, 2.0, 1.0, 3.0]
+
+
+def test_best_and_chosen_actions_are_kept():
+    rng = np.random.default_rng(2)
+    worth, best = rng.normal(size=(2, 40))
+    policy = rng.integers(0, 3, 40).astype(np.uint8)
+    want = naive.keep_best(worth, 2, best, policy, 0.1)
+    chosen = naive.keep_chosen(worth, 1, policy, best)
+    target, copy = best.copy(), policy.copy()
+    kernel.keep_chosen(worth, 1, policy, target)
+    np.testing.assert_array_equal(target, chosen)
+    kernel.keep_best(worth, 2, best, copy, 0.1)
+    np.testing.assert_array_equal(best, want[0])
+    np.testing.assert_array_equal(copy, want[1])
+
+
+def test_changes_are_bounded_and_followed():
+    target, values = np.array([1.0, 3.0, 2.0]), np.array([0.5, 0.5, 2.5])
+    assert kernel.extremes(target, values) == (-0.5, 2.5)
+    kernel.advance(values, target, 0.5, 1.0)
+    np.testing.assert_allclose(values, [0.25, 1.25, 1.75])
+
+
+@pytest.mark.parametrize("make", [hidden_clock, mixed_clock])
+def test_pulls_are_worked_out_state_by_state(make):
+    rng = np.random.default_rng(3)
+    clocks = [make(random_arm(rng, 2), 4), make(random_arm(rng, 3), 3), make(FLIP, 3)]
+    process = ClockProcess(clocks, blind=False)
+    values = [rng.normal(size=process.shape(last)) for last in range(3)]
+    for last, arm in product(range(3), range(3)):
+        worth = process.pull(values, last, arm)
+        for state in product(*map(range, process.shape(last))):
+            want = naive.pull(clocks, values, last, arm, state)
+            assert worth[state] == pytest.approx(want, abs=1e-12)
+
+
+@pytest.mark.parametrize("make", [hidden_clock, mixed_clock])
+@pytest.mark.parametrize("ages", [3, 4, 9])
+def test_clocks_keep_laws(make, ages):
+    for arm in (random_arm(np.random.default_rng(4), 4), FLIP, CYCLE):
+        clock = make(arm, ages)
+        own = [clock.blind] if make is hidden_clock else []
+        for rows in (clock.first, clock.older, clock.shown, *own):
+            assert rows.min() >= 0
+            np.testing.assert_allclose(rows.sum(axis=1), 1, atol=1e-12)
+        law, step = clock.first, clock.arm.transitions @ clock.arm.transitions
+        for _ in range(2 * ages):  # in the mean a clock moves as the arm does
+            np.testing.assert_allclose(law @ clock.shown, step, atol=1e-11)
+            law, step = law @ clock.older, step @ clock.arm.transitions
+
+
+def test_choices_do_not_see_the_tail():
+    rng = np.random.default_rng(6)
+    clocks = [hidden_clock(random_arm(rng, 3), n) for n in (3, 2, 4)]
+    process = ClockProcess(clocks, blind=True)
+    policy = process.choose([rng.normal(size=process.shape(last)) for last in range(3)])
+    assert len(np.unique(policy[0])) > 1
+    for last, j in product(range(3), range(3)):
+        if j != last:
+            tail = np.moveaxis(policy[last], j, 0)[clocks[j].tail :]
+            assert (tail == tail[0]).all()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_lower_bound_is_the_gain_of_its_policy(seed):
+    bandit = problem(seed)
+    ages = [2 + (seed + j) % 4 for j in range(bandit.n_arms)]
+    clocks = [hidden_clock(arm, n) for arm, n in zip(bandit.arms, ages, strict=True)]
+    solved = solve_clocks(ClockProcess(clocks, blind=True), None, 1e-9)
+    value = evaluate(bandit, ClockPolicy(clocks, solved.policy), 1e-7)
+    if seed % 5 != 4:
+        assert solved.converged
+        assert solved.lower == pytest.approx(value.gain, abs=3e-7)
+    assert solved.lower <= value.gain_upper + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_both_ends_hold_the_exact_gain(seed):
+    bandit = problem(seed)
+    exact = plan(bandit, 1e-7)
+    beside = plan(Bandit([Arm([[1.0]], [0.45]), *bandit.arms]), 1e-7)
+    planner = ClockBlocks()
+    alone = planner(bandit.arms, None, 0.02, None)
+    priced = planner(bandit.arms, 0.45, 0.02, None)
+    assert alone.lower <= exact.gain_upper
+    assert priced.upper >= beside.gain_lower
+    if seed % 5 != 4:  # with periods that share a divisor ends hold for all starts
+        assert alone.lower >= exact.gain_lower - 0.03
+        assert priced.upper <= beside.gain_upper + 0.03
+
+
+@pytest.mark.parametrize("seed", [0, 1, 5])
+def test_long_clocks_are_exact(seed):
+    bandit = problem(seed)
+    exact = plan(bandit, 1e-8)
+    planner = ClockBlocks()
+    alone = planner(bandit.arms, None, 1e-7, None)
+    assert exact.gain_lower - 1e-6 <= alone.lower <= exact.gain_upper
+    beside = plan(Bandit([Arm([[1.0]], [0.45]), *bandit.arms]), 1e-8)
+    priced = planner(bandit.arms, 0.45, 1e-7, None)
+    assert beside.gain_lower <= priced.upper <= beside.gain_upper + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_intervals_by_clocks_hold_the_best_gain(seed):
+    bandit = problem(seed)
+    exact, priced = plan(bandit, 1e-7), price_out(bandit, 1e-4, time=1.0)
+    assert priced.lower <= exact.gain_upper
+    assert priced.upper >= exact.gain_lower
+
+
+def test_more_ages_as_the_error_falls():
+    arms = problem(3).arms
+    coarse, fine = clock_ages(arms, 0.5), clock_ages(arms, 0.01)
+    assert all(a < b for a, b in zip(coarse, fine, strict=True))
+    assert clock_ages([Arm([[1.0]], [0.5])], 0.1) == [2]
+
+
+def test_time_and_memory_are_kept():
+    arms = problem(2).arms
+    with pytest.raises(OutOfTimeError):
+        ClockBlocks(deadline=0.0)(arms, None, 1e-3, None)
+    small = ClockBlocks(memory=1000)
+    assert small.seconds(arms, 0.5, 1e-3) == np.inf
+    with pytest.raises(TooLargeError, match="memory"):
+        small(arms, 0.5, 1e-3, None)
+
+
+def test_policies_name_the_arm_to_pull():
+    bandit = problem(1)
+    policy = ClockBlocks()(bandit.arms, None, 1e-3, None).plan
+    assert isinstance(policy, ClockPolicy)
+    states, ages = np.zeros(bandit.n_arms, dtype=int), np.arange(1, bandit.n_arms + 1)
+    arm = policy.action(states, ages)
+    assert policy.priorities(states[None], ages[None], np.array([0]))[0].argmax() == arm
+    assert policy.action(states, 1000 * ages - 999) == policy.action(states, 3000 * ages - 2999)
