@@ -55,6 +55,31 @@ def test_small_problems_are_planned_exactly():
     np.testing.assert_array_equal(best.actions(states, ages), exact.actions(states, ages))
 
 
+def test_compiling_is_over_before_the_time_of_an_exact_plan_begins(monkeypatch):
+    """Three slow arms: due at once, but too large for NumPy."""
+    events, compile_exact, restart = [], planner.compile_exact, Task.restart
+
+    def compiled(two_states):
+        events.append("compiled")
+        compile_exact(two_states)
+
+    def restarted(task, time):
+        events.append("restarted")
+        restart(task, time)
+
+    def planned(task, seconds):
+        events.append("planned")
+        return exact_stage(task, seconds)
+
+    exact_stage = plan_stages.exact_stage
+    monkeypatch.setattr(planner, "compile_exact", compiled)
+    monkeypatch.setattr(Task, "restart", restarted)
+    monkeypatch.setattr(plan_stages, "exact_stage", planned)
+    best = best_plan(Bandit(two_states(3, 5, 0.02, 0.05)), 1e-3)
+    assert events[-3:] == ["compiled", "restarted", "planned"]
+    assert best.method == "exact"
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_every_interval_holds_the_best_gain_of_five_arms(seed, no_exact_plans):
     bandit = Bandit([*two_states(4, seed), Arm([[0, 1], [1, 0]], [0.1, 0.6])])

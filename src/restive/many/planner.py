@@ -18,10 +18,10 @@ from restive.many.bounded import BoundedPlan
 from restive.many.lagrangian import LagrangianBound
 from restive.many.plan_candidates import index_findings, longer_play
 from restive.many.plan_task import StageResult, Standing, Task
-from restive.many.warming import compile_stages
+from restive.many.warming import compile_exact, compile_stages
 from restive.model.arguments import require_bandit
 from restive.model.bandit import Bandit
-from restive.planning.size import check_tolerance
+from restive.planning.size import check_tolerance, is_small
 
 FINE, ROUGH = 1e-6, 1e-4  # tolerances where an exact plan is quick, and elsewhere
 AT_ONCE = 2.0  # seconds of a plan before which nothing else is worth doing
@@ -104,6 +104,10 @@ def plan_improvements(
         yield standing.plan()  # compiling may take a while, and be interrupted
         compile_stages()
         stages.compile_arrays(task)
+        task.restart(time)
+    elif not is_small(bandit, task.tolerance, None):
+        yield standing.plan()
+        compile_exact(all(size == 2 for size in bandit.n_states))
         task.restart(time)
     yield from _rounds(task, standing, ahead)
     yield standing.plan(_note(task, standing, ahead))
