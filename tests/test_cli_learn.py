@@ -266,9 +266,10 @@ def test_learners_are_listed():
         assert name in shown.stdout
         assert entry.guarantee in shown.stdout
     got = json.loads(CliRunner().invoke(app, ["learners", "--json"]).stdout)
-    assert [one["name"] for one in got["learners"]] == list(LEARNERS)
+    known = {entry["name"]: entry for entry in got["learners"]}
+    assert [name for name, entry in known.items() if entry["for_bandits"]] == list(LEARNERS)
+    assert set(known) - set(LEARNERS) == {"colored-ucrl2-mdp"}
     assert got["default"] == "tied-sampling"
-    known = {one["name"]: one for one in got["learners"]}
     options = known["colored-ucrl2"]["options"]
     assert [o["name"] for o in options] == [p.name for p in LEARNERS["colored-ucrl2"].options]
     assert options[0]["default"] is False

@@ -47,7 +47,7 @@ def test_malformed_file_is_refused_with_exactly_its_places(name: str) -> None:
     ("name", "phrase"),
     [
         ("absent.toml", "No such file"),
-        ("folder.toml", "directory"),
+        ("folder.toml", "this is a folder"),
         ("radio.yaml", "unknown kind of file"),
         ("radio", "unknown kind of file"),
         ("nul\0byte.toml", "null"),
