@@ -20,6 +20,7 @@ from restive import problems
 from restive.base.errors import ProblemError, RestiveError
 from restive.experiments import Experiment, Participant, load_results
 from restive.experiments.cells import Cell
+from restive.experiments.directory import OTHER, read_cell, write_cell
 from restive.experiments.files import load_experiment
 from restive.experiments.progress import Pace, Watcher, batches
 from restive.learners import make_learner
@@ -229,6 +230,14 @@ def test_a_damaged_cell_is_noticed_and_run_again(small, kind):
     (notice,) = notes.notices
     assert ("thompson has changed" if kind == "another's" else "400-1.json") in notice
     assert kept(where) == before
+
+
+def test_a_run_by_another_spelling_of_its_number_is_another_run(tmp_path):
+    path, cell = tmp_path / "50-2.json", Cell("drawn", "optimal", 50, 2)
+    write_cell(path, "key", cell._replace(run=2.0), {"refused": "too large"})
+    assert read_cell(path, "key", cell) == OTHER
+    write_cell(path, "key", cell, {"refused": "too large"})
+    assert read_cell(path, "key", cell) == {"refused": "too large"}
 
 
 def test_what_is_derived_follows_from_the_cells(small):
