@@ -10,16 +10,21 @@ from verification.kept import kept_runs
 
 from restive.planning import plan
 
+WINDOWS = 4 * AHEAD
 
-def climbing(low, high, at, windows=40, runs=3):
+
+def climbing(low, high, at, windows=WINDOWS, runs=3):
     """Windows that earn ``low`` before the one at which they earn ``high``."""
     return np.tile(np.where(np.arange(windows) < at, low, high), (runs, 1))
 
 
 def test_a_learner_is_back_when_the_windows_ahead_earn_enough():
-    assert back_after(climbing(0.0, 1.0, 12), 1.0) == 12 * WINDOW
-    assert back_after(climbing(0.85, 1.0, 12), 1.0) == (12 - AHEAD + 2) * WINDOW  # 2 x 1, 3 x 0.85
-    assert back_after(climbing(0.0, 0.8, 12), 1.0) == 40 * WINDOW  # never
+    late = AHEAD + 12
+    # nine of ten windows ahead must pay 1, or one in three if the others pay 0.85
+    assert back_after(climbing(0.0, 1.0, late), 1.0) == (late - AHEAD // 10) * WINDOW
+    third = -(-AHEAD // 3)
+    assert back_after(climbing(0.85, 1.0, late), 1.0) == (late - AHEAD + third) * WINDOW
+    assert back_after(climbing(0.0, 0.8, late), 1.0) == WINDOWS * WINDOW  # never
     assert back_after(climbing(1.0, 1.0, 0), 1.0) == 0
 
 
@@ -33,17 +38,17 @@ def test_ratios_are_of_the_same_runs():
     assert low < 1 < high
 
 
-@pytest.mark.parametrize(("slow", "verdict"), [(3, "pass"), (20, "FAIL")])
+@pytest.mark.parametrize(("slow", "verdict"), [(20, "pass"), (40, "FAIL")])
 def test_a_learner_that_forgets_too_late_fails(slow, verdict, monkeypatch):
     def earned(learner, jump, begin, after, seed):
-        at = slow if learner == drift.FORGETS else 24
+        at = slow if learner == drift.FORGETS else 4 * AHEAD
         return climbing(0.0, plan(jump.after).gain, at, after // WINDOW)[0]
 
     monkeypatch.setattr(drift, "earned_after", earned)
     monkeypatch.setattr(drift, "kept_runs", lambda path, name, run, seeds: [*map(run, seeds)])
     (finding,) = drift.check_jumps(Settings(quick=True))
     assert finding.verdict == verdict
-    assert f"tied-sampling {24 * WINDOW:,}" in finding.measured
+    assert f"tied-sampling {(4 * AHEAD - AHEAD // 10) * WINDOW:,}" in finding.measured
 
 
 @pytest.mark.parametrize(("dear", "verdict"), [(1.3, "pass"), (1.6, "FAIL")])

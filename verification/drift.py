@@ -20,7 +20,8 @@ __all__ = ["CHECKS", "back_after", "ratio_interval"]
 
 Floats = NDArray[np.float64]
 
-WINDOW, AHEAD = 100, 5  # steps of a window; windows that must earn enough together
+WINDOW, AHEAD = 20, 25  # steps of a window; windows that must earn enough together
+SMOOTH = 5  # windows that a figure shows as one
 CLOSE = 0.9  # of the best average reward: back within 10%
 SOONER, DEARER = 0.25, 1.5  # what the learner that forgets may need, and lose
 LEARNERS = {
@@ -173,9 +174,10 @@ def _paint(curves: dict[str, Floats], best: float, title: str, axes: object) -> 
     assert isinstance(axes, Axes)
     for name, all_windows in curves.items():
         windows = all_windows[:, : 6000 // WINDOW]
+        windows = windows.reshape(len(windows), -1, SMOOTH).mean(axis=2)
         mean = windows.mean(axis=0)
         error = 2 * windows.std(axis=0, ddof=1) / len(windows) ** 0.5
-        at = WINDOW * (np.arange(len(mean)) + 0.5)
+        at = SMOOTH * WINDOW * (np.arange(len(mean)) + 0.5)
         (line,) = axes.plot(at, mean, label=name, lw=1.4)
         axes.fill_between(at, mean - error, mean + error, color=line.get_color(), alpha=0.2, lw=0)
     axes.axhline(CLOSE * best, color="#777777", lw=1, ls=":")
