@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep
@@ -68,14 +69,11 @@ def _work(target: Target, room: Path, log: Path, seed: int, numbers: range, limi
     """Read mutants in this process, which ends here."""
     status = 1
     try:
-        if limit:
-            held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-            resource.setrlimit(resource.RLIMIT_AS, (held + limit, held + limit))
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - for as long as the process lives
         with open(log, "a", buffering=1) as stream:
             for number in numbers:
                 stream.write(f"start {number}\n")
-                outcome = _outcome(target, room, seed, number)
+                outcome = _outcome(target, room, seed, number, limit)
                 stream.write(outcome + "\n")
                 if outcome not in ("refused", "accepted"):
                     break
@@ -84,7 +82,23 @@ def _work(target: Target, room: Path, log: Path, seed: int, numbers: range, limi
         os._exit(status)
 
 
-def _outcome(target: Target, room: Path, seed: int, number: int) -> str:
+@contextmanager
+def _at_most(limit: int) -> Iterator[None]:
+    """So many bytes more than the process holds, or any number if 0."""
+    if not limit:
+        yield
+        return
+    held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (held + limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def _outcome(target: Target, room: Path, seed: int, number: int, limit: int) -> str:
+    """What becomes of a mutant; the limit is for who reads it, not for who checks it after."""
     from restive.base.errors import RestiveError
 
     folder = room / "mutant"
@@ -92,7 +106,8 @@ def _outcome(target: Target, room: Path, seed: int, number: int) -> str:
     folder.mkdir()
     path = target.mutate(folder, random.Random(f"{target.name} {seed} {number}"))
     try:
-        product = target.read(path)
+        with _at_most(limit):
+            product = target.read(path)
     except (RestiveError, OSError):
         return "refused"
     except MemoryError:
