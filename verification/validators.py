@@ -205,10 +205,10 @@ def _cells(path: Path) -> list[Any]:
 
 
 def _cell(value: Any) -> str:
-    """One word for cells that mean the same: 1, 1.0, "1" and true."""
+    """One word for cells that mean the same: 1, 1.0, "1" and true; 0 and -0."""
     text = str(value).strip()
     try:
-        return repr(float({"true": 1, "false": 0}.get(text.lower(), text)))
+        return repr(float({"true": 1, "false": 0}.get(text.lower(), text)) + 0.0)
     except ValueError:
         return text
 
