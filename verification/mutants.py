@@ -8,6 +8,7 @@ import random
 import re
 import zipfile
 from collections.abc import Callable
+from copy import deepcopy
 from hashlib import sha256
 from typing import Any
 
@@ -79,16 +80,16 @@ def mutated_document(document: Any, rng: random.Random) -> Any:
         if kind == 0 and len(holder) > 1 and holder is not root:
             del holder[key]
         elif kind == 1 and isinstance(holder, list) and holder is not root:
-            holder.insert(key, holder[key])
+            holder.insert(key, deepcopy(holder[key]))
         elif kind == 2 and isinstance(holder, dict):
-            holder[rng.choice(("name", "x", "", "sha256", "runs"))] = rng.choice(NASTY)
+            holder[rng.choice(("name", "x", "", "sha256", "runs"))] = deepcopy(rng.choice(NASTY))
         elif kind == 3:
             for _ in range(rng.choice((1, 2, 30, 300))):
                 holder[key] = [holder[key]]
         elif kind == 4 and type(holder[key]) in (int, float) and abs(holder[key]) < 1e300:
             holder[key] = holder[key] * rng.choice((-1, 0.5, 2, 10**6)) + rng.choice((0, 1, 1e-12))
         else:
-            holder[key] = rng.choice(NASTY)
+            holder[key] = deepcopy(rng.choice(NASTY))
     return root[0]
 
 
