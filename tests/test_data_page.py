@@ -10,10 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from markov_traces import STICKY, THREE, arm_of, walk
-from restive import ProblemError, check_markov, fit, load_problem
+from restive import Arm, Bandit, ProblemError, check_markov, evaluate, fit, load_problem
 from restive.cli import app
 from restive.data.memory import tuple_bandit
 from restive.data.traces import Traces
+from restive.report.data import earnings
 from restive.report.data.page import fit_page, write_fit_page
 from restive.report.data.timelines import draw_lane, lane_of
 
@@ -86,6 +87,20 @@ def test_a_page_without_verdicts_or_rewards():
     assert "rewards of some states are not known" in page
     assert "Is it Markov?" not in page
     parsed(page)
+
+
+def test_ways_to_play_that_are_too_large_to_work_out_are_named(monkeypatch):
+    chain = np.array([[0.9, 0.1], [0.2, 0.8]])
+    bandit = Bandit([Arm(chain, [0, 1]), Arm(chain, [0, 0.9])])
+    greedy, turns = (row[1] for row in earnings.earnings_of(bandit).rows[2:])
+    assert float(greedy) == pytest.approx(evaluate(bandit, "myopic").gain, abs=1e-4)
+    assert turns == "0.3167"  # (1/3 + 0.9/3) / 2
+    monkeypatch.setattr(earnings, "EVALUATED_BYTES", 1)
+    rows = earnings.earnings_of(bandit).rows
+    assert [row[:2] for row in rows[2:]] == [
+        ("myopic", "not worked out"),
+        ("round-robin", "not worked out"),
+    ]
 
 
 def test_pages_are_written_whole(tmp_path, fitted):
