@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -220,6 +220,19 @@ def test_durations_are_times():
     traces = read_traces({"time": times, "state": [0, 1, 0]})
     assert traces.arms[0].times.tolist() == [0, 1, 3]
     assert traces.notes == ("A step is 1 minute long.",)
+
+
+@pytest.mark.parametrize(
+    ("length", "words"), [(3600, "1 hour"), (86400, "1 day"), (90, "90 s"), (37.3, "37.3 s")]
+)
+def test_jitter_does_not_make_a_step_odd(length, words):
+    """Times up to 5% of a step off: least squares alone say 3599.99 s of hourly ones."""
+    rng = np.random.default_rng(3)
+    moments = 1.7e9 + length * (np.arange(600) + rng.uniform(-0.05, 0.05, 600))
+    stamps = [datetime.fromtimestamp(moment, UTC).isoformat() for moment in moments]
+    traces = read_traces({"time": stamps, "left": rng.integers(2, size=600)})
+    assert traces.notes[0].startswith(f"A step is {words}")
+    assert traces.arms[0].times.tolist() == list(range(600))
 
 
 def test_whole_times_far_apart_are_questioned():

@@ -16,6 +16,7 @@ from restive.data.columns import Columns, is_missing, number
 
 JITTER = 0.3  # steps by which a time may lie beside the grid; beyond, its step is anybody's guess
 COARSE = 30  # whole times whose gaps are all multiples of this or more are not steps
+SURE = 4.0  # standard errors of a step's length within which a round one is taken for it
 ROUNDING = 1e-12  # share of a step's length that is none of the clock's
 FURTHEST = 10**12  # steps between first and last sighting, at most
 DATE = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(.*)", re.DOTALL)
@@ -188,15 +189,25 @@ def _grid(times: Floats, tick: float) -> tuple[float, float]:
         tick, phase = np.polyfit(counts, moments - moments[0], 1)
         counts = np.rint((moments - moments[0] - phase) / tick)
     else:
-        return _whole(float(tick)), float(phase + moments[0])
+        return _round_length(float(tick), float(phase), counts, moments - moments[0], moments[0])
     return tick, float(moments[0])
 
 
-def _whole(tick: float) -> float:
-    """The length without what rounding in the least squares adds to a whole number.
+def _round_length(
+    tick: float, phase: float, counts: Floats, spans: Floats, start: float
+) -> tuple[float, float]:
+    """Length and phase; the roundest length that the times do not speak against, if any.
 
-    >>> _whole(86400.00000000001), _whole(0.1)
-    (86400.0, 0.1)
+    Least squares know the length of a step up to their error: of hourly times with jitter they say
+    3599.99 seconds. A length within ``SURE`` of these errors is as good, if it keeps all in place.
     """
-    nearest = float(round(tick))
-    return nearest if nearest >= 1 and abs(tick - nearest) <= ROUNDING * nearest else tick
+    beside = spans - phase - tick * counts
+    spread = np.sqrt((beside**2).sum() / max(1, len(spans) - 2))
+    error = max(SURE * spread / np.sqrt(((counts - counts.mean()) ** 2).sum()), ROUNDING * tick)
+    for digits in range(-5, 7):
+        length = round(tick, digits)
+        moved = spans - length * counts
+        middle = float(moved.mean())
+        if abs(tick - length) <= error and np.abs(moved - middle).max() <= JITTER * tick:
+            return length, middle + float(start)
+    return tick, phase + float(start)
