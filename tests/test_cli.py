@@ -205,7 +205,13 @@ def test_the_file_is_named_where_the_fault_is_a_line():
 
 def test_files_that_are_not_there(tmp_path):
     assert "none.toml: No such file" in spawn("plan", tmp_path / "none.toml", code=2).stderr
-    assert "restive: " in spawn("inspect", tmp_path, code=2).stderr
+
+
+@pytest.mark.parametrize("command", ["inspect", "plan", "bounds", "learn", "fit", "replay"])
+def test_a_folder_is_called_one(command, tmp_path):
+    refused = run(command, tmp_path)
+    assert refused.exit_code == 2
+    assert f"{tmp_path}: this is a folder. Give the path" in refused.stderr
 
 
 def test_names_stand_for_problems_and_files_name_theirs(tmp_path):

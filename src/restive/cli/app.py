@@ -6,7 +6,10 @@ Imports stay inside functions, so that every command starts at once.
 from __future__ import annotations
 
 import os
+import re
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperGroup
 
-from restive.base.errors import Fault, RestiveError, refusal, refuse
+from restive.base.errors import Fault, ProblemError, RestiveError, refusal, refuse
 from restive.base.words import visible
 
 if TYPE_CHECKING:
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-6
 LONG_READ = 1_000_000  # bytes of a problem whose arms take seconds to check
+WORDS = "restive.words"  # of the command line, where contexts keep them
+PLURALS = {"horizons": "horizon"}  # fields that are called otherwise than their options
 COMPILING = "restive: compiling kernels, once; later runs start at once."
 
 
@@ -67,8 +72,9 @@ File = Annotated[
     ),
 ]
 Tolerance = Annotated[
-    float, option("X", "Accuracy wanted for the best average reward, from 1e-12 to 1.")
+    str, option("X", "Accuracy wanted for the best average reward, from 1e-12 to 1.")
 ]
+Seed = Annotated[str, option("N", "Same seed, same result.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 
@@ -95,13 +101,31 @@ class _Commands(TyperGroup):
             raise typer.Exit(130) from None
         except BrokenPipeError:
             raise
+        except ProblemError as error:
+            _complain(_by_flags(error, ctx.meta.get(WORDS, ())))
+            raise typer.Exit(2) from None
         except (RestiveError, OSError, MemoryError, ArithmeticError) as error:
             _complain(error)
             raise typer.Exit(2) from None
 
 
+def _by_flags(error: ProblemError, words: Sequence[str]) -> ProblemError:
+    """The same faults, under the names of the options where these were given."""
+    if getattr(error, "__notes__", ()):  # of a file, which may have fields of the same names
+        return error
+    flags = {word.partition("=")[0] for word in words if word.startswith("--")}
+    names = {flag[2:].replace("-", "_"): flag for flag in flags}
+    names |= {plural: names[name] for plural, name in PLURALS.items() if name in names}
+    heads = [re.split(r"\W", fault.path, maxsplit=1)[0] for fault in error.faults]
+    return ProblemError(
+        [replace(fault, path=names.get(head, fault.path))
+         for fault, head in zip(error.faults, heads, strict=True)]
+    )  # fmt: skip
+
+
 def _parse_once(command: Any, parse: Any, ctx: Any, words: list[str]) -> Any:
     """Refuse an option that is given twice, where the first would be lost without a word."""
+    ctx.meta[WORDS] = list(words)
     options = [p for p in command.params if p.param_type_name == "option" and not p.multiple]
     takers = {name for option in options if not option.is_flag for name in option.opts}
     rest, given = iter(words), []

@@ -19,20 +19,20 @@ Data = Annotated[
         "JSON lines from standard input.",
     ),
 ]
-OPTIONS: dict[str, tuple[type, str, str]] = {  # type, what stands for a value, help
-    "arm": (str, "COLUMN", "Column with the name of the arm."),
-    "time": (str, "COLUMN", "Column with the time: numbers or dates."),
-    "state": (str, "COLUMN", "Column with what was seen."),
-    "reward": (str, "COLUMN", "Column with the reward."),
-    "piece": (str, "COLUMN", "Column that says which piece a row belongs to; gaps between pieces "
+OPTIONS: dict[str, tuple[str, str]] = {  # what stands for a value, help
+    "arm": ("COLUMN", "Column with the name of the arm."),
+    "time": ("COLUMN", "Column with the time: numbers or dates."),
+    "state": ("COLUMN", "Column with what was seen."),
+    "reward": ("COLUMN", "Column with the reward."),
+    "piece": ("COLUMN", "Column that says which piece a row belongs to; gaps between pieces "
               "are unknown."),
-    "arms": (str, "NAME,...", "Arms to take, all by default."),
-    "cut": (str, "CUT", "Cut numbers into states: at thresholds (0,2.5), at quantiles (q3: three "
+    "arms": ("NAME,...", "Arms to take, all by default."),
+    "cut": ("CUT", "Cut numbers into states: at thresholds (0,2.5), at quantiles (q3: three "
             "states) or as fits best (fit)."),
-    "labels": (str, "NAME,...", "Names of the states, from the lowest."),
-    "rewards": (str, "STATE=X,...", "Reward of each state: good=1,bad=0."),
-    "tick": (float, "X", "Length of a step in the unit of time, seconds for dates."),
-    "break_after": (int, "N", "A gap of more steps than this begins a new piece."),
+    "labels": ("NAME,...", "Names of the states, from the lowest."),
+    "rewards": ("STATE=X,...", "Reward of each state: good=1,bad=0."),
+    "tick": ("X", "Length of a step in the unit of time, seconds for dates."),
+    "break_after": ("N", "A gap of more steps than this begins a new piece."),
 }  # fmt: skip
 
 
@@ -48,8 +48,8 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
 
     options = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=None,
-                  annotation=Annotated[kind | None, option(value, words)])
-        for name, (kind, value, words) in OPTIONS.items()
+                  annotation=Annotated[str | None, option(value, words)])
+        for name, (value, words) in OPTIONS.items()
     ]  # fmt: skip
     own = signature(command, eval_str=True).parameters.items()
     merged = [options if name == "columns" else [parameter] for name, parameter in own]
@@ -57,10 +57,16 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _reading(*, arms: str, cut: str, labels: str, rewards: str, **columns: Any) -> dict[str, Any]:
+def _reading(
+    *, arms: str, cut: str, labels: str, rewards: str, tick: str, break_after: str, **columns: Any
+) -> dict[str, Any]:
+    from restive.cli.numbers import read_number, read_whole
+
     return {
         **columns, "arms": _names("--arms", arms), "cut": _cut(cut),
         "labels": _names("--labels", labels), "rewards": _rewards(rewards),
+        "tick": read_number("--tick", tick) if tick else None,
+        "break_after": read_whole("--break-after", break_after, 1) if break_after else None,
     }  # fmt: skip
 
 

@@ -9,18 +9,39 @@ from restive.base.errors import refusal
 LONGEST = Decimal("1e300")  # beyond, formulas leave the range of floats
 
 
+def read_whole(option: str, text: str, low: int = 0, high: int | None = None) -> int:
+    """A whole number, written 1000, 1_000 or 1e3.
+
+    >>> read_whole("--runs", "2e1"), read_whole("--seed", "1_000")
+    (20, 1000)
+    """
+    number = _whole(text, low, LONGEST if high is None else Decimal(high))
+    if number is None:
+        reach = "on" if high is None else f"to {high:,}"
+        remedy = f"Give a whole number from {low} {reach}."
+        raise refusal(option, "not a number it takes", text[:80], remedy)
+    return number
+
+
+def read_number(option: str, text: str) -> float:
+    """A number; what it may be is for the function that gets it to say."""
+    number = _read(text)
+    if number is None:
+        raise refusal(option, "not a number", text[:80], "Give a number, such as 0.5 or 1e-3.")
+    return float(number)
+
+
 def read_horizon(text: str) -> int:
     """A number of steps, written 1000000, 1_000_000 or 1e6.
 
     >>> read_horizon("1e6"), read_horizon("1_000")
     (1000000, 1000)
     """
-    steps = _read(text)
-    # the size is looked at first: 1e999999999 would fill the memory as an integer
-    if steps is None or not 1 <= steps <= LONGEST or steps != int(steps):
+    steps = _whole(text, 1, LONGEST)
+    if steps is None:
         remedy = "Give a whole number of steps from 1 to 1e300, such as 1e6."
         raise refusal("--horizon", "not a number of steps", text[:80], remedy)
-    return int(steps)
+    return steps
 
 
 def read_probability(option: str, text: str) -> float:
@@ -35,14 +56,15 @@ def read_probability(option: str, text: str) -> float:
 def read_caps(text: str, n_arms: int) -> list[int] | None:
     """One cap for all arms or one each, separated by commas; None if nothing is given.
 
-    >>> read_caps("40", 2), read_caps("40,1", 2)
-    ([40, 40], [40, 1])
+    >>> read_caps("40", 2), read_caps("1e2,1", 2)
+    ([40, 40], [100, 1])
     """
     if not text:
         return None
     words = text.split(",")
-    numbers = [int(word) if word.strip().isdecimal() else 0 for word in words]
-    if min(numbers) < 1 or len(numbers) not in (1, n_arms):
+    caps = [_whole(word, 1, LONGEST) for word in words]
+    numbers = [cap for cap in caps if cap is not None]
+    if len(numbers) < len(caps) or len(numbers) not in (1, n_arms):
         remedy = f"Give one whole number from 1 on, or {n_arms} separated by commas."
         raise refusal("--caps", "not ages to tell apart", text[:80], remedy)
     return numbers * n_arms if len(numbers) == 1 else numbers
@@ -64,10 +86,18 @@ def read_memory(text: str) -> int | None:
     return int(size * 1024**unit)
 
 
+def _whole(text: str, low: int, high: Decimal) -> int | None:
+    """The whole number, or None if it is none or outside of its range."""
+    number = _read(text)
+    # the size is looked at first: 1e999999999 would fill the memory as an integer
+    fits = number is not None and low <= number <= high and number == int(number)
+    return int(number) if number is not None and fits else None
+
+
 def _read(text: str) -> Decimal | None:
     """The number, or None if it is none or not finite."""
     try:
-        number = Decimal(text)
+        number = Decimal(text.strip())
     except InvalidOperation:
         return None
     return number if number.is_finite() else None

@@ -48,6 +48,8 @@ def read_columns(path: str | Path) -> Columns:
     if str(path) == "-":
         return _piped(sys.stdin.buffer)
     target = Path(path)
+    if target.is_dir():
+        refuse(str(path), "this is a folder", "", "Give the paths of data files in it.")
     kind = READERS.get(target.suffix.lower())
     if kind is None:
         remedy = "Give .csv, .tsv, .jsonl (one JSON object a line) or .parquet."
@@ -56,7 +58,7 @@ def read_columns(path: str | Path) -> Columns:
         refuse(str(path), "unknown kind of file", shown(target.suffix), remedy)
     try:
         status = target.stat()
-        if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "Not a regular file")  # a pipe may never end
         if status.st_size > limits.MOST_BYTES:
             refuse(str(path), "the file is too large", size_text(status.st_size), SMALLER)

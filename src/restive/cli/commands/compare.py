@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import shlex
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -48,11 +45,11 @@ Learners = Annotated[
 Horizons = Annotated[
     list[str] | None, option("T", "Steps of a run (default: 1e5); may be given several times.")
 ]
-Runs = Annotated[int | None, option("N", "Runs of each learner (default: 20).")]
-Seed = Annotated[int | None, option("N", "Same seed, same results (default: 0).")]
+Runs = Annotated[str, option("N", "Runs of each learner (default: 20).")]
+Seed = Annotated[str, option("N", "Same seed, same results (default: 0).")]
 Delta = Annotated[str, option("P", "Probability with which a guarantee may fail.")]
 Workers = Annotated[
-    int | None, option("N", "Processes at work (default: one for each core, or the whole cluster).")
+    str, option("N", "Processes at work (default: one for each core, or the whole cluster).")
 ]
 Backend = Annotated[
     Literal["local", "dask", "ray"], typer.Option(help="Where the runs take place.")
@@ -65,7 +62,7 @@ Address = Annotated[
 @app.command(epilog="Example: restive compare example-1 example-3 --horizon 1e4 --out runs")
 def compare(
     files: Problems, out: Out, learners: Learners = "", horizon: Horizons = None,
-    runs: Runs = None, seed: Seed = None, delta: Delta = "", workers: Workers = None,
+    runs: Runs = "", seed: Seed = "", delta: Delta = "", workers: Workers = "",
     backend: Backend = "local", address: Address = "", json: Json = False,
 ) -> None:  # fmt: skip
     """Compare learners on problems, run by run in the same worlds.
@@ -77,22 +74,23 @@ def compare(
     its own. A learner that raises an exception does not stop the others; the exit code is then 1,
     and the same command tries the failed runs again.
     """
+    from restive.cli.numbers import read_whole
+
     settings = _given(learners, horizon, runs, seed, delta)
-    options = {**settings, "address": address, "workers": workers, "backend": backend}
-    places = {"--out": out, "--workers": workers, "--backend": backend, "--address": address}
+    processes = read_whole("--workers", workers, 1) if workers else None
+    places = {"--out": out, "--workers": processes, "--backend": backend, "--address": address}
     command = _command(files, settings, places)
     from restive.base.backends import check_backend
     from restive.cli import compare_screen
 
-    faults = check_backend(backend, address, workers)
+    faults = check_backend(backend, address, processes)
     if faults:
         raise ProblemError([replace(fault, path=f"--{fault.path}") for fault in faults])
-    with _named_as_options(options):
-        experiment = _experiment(files, settings, command)
+    experiment = _experiment(files, settings, command)
     warm = partial(_warm, experiment, backend)
-    with compare_screen.watching(out, warm) as watcher, _named_as_options(options):
+    with compare_screen.watching(out, warm) as watcher:
         results = experiment.run(
-            out, workers=workers, backend=backend, address=address, watcher=watcher
+            out, workers=processes, backend=backend, address=address, watcher=watcher
         )
     from restive.experiments.tables import read_statistics
 
@@ -129,10 +127,10 @@ def _warm(experiment: Experiment, backend: str) -> None:
 
 
 def _given(
-    learners: str, horizon: list[str] | None, runs: int | None, seed: int | None, delta: str
+    learners: str, horizon: list[str] | None, runs: str, seed: str, delta: str
 ) -> dict[str, Any]:
     """The parts of an experiment that are given as options, as numbers and lists."""
-    from restive.cli.numbers import read_probability
+    from restive.cli.numbers import read_probability, read_whole
     from restive.experiments.experiment import read_steps
 
     settings: dict[str, Any] = {}
@@ -143,27 +141,13 @@ def _given(
             raise refusal("--learners", "there are none", learners, remedy)
     if horizon:
         settings["horizons"] = [read_steps(text) for text in horizon]
-    if runs is not None:
-        settings["runs"] = runs
-    if seed is not None:
-        settings["seed"] = seed
+    if runs:
+        settings["runs"] = read_whole("--runs", runs, 1)
+    if seed:
+        settings["seed"] = read_whole("--seed", seed)
     if delta:
         settings["delta"] = read_probability("--delta", delta)
     return settings
-
-
-@contextmanager
-def _named_as_options(settings: Collection[str]) -> Iterator[None]:
-    """Faults of what was given on the command line bear the name of the option."""
-    try:
-        yield
-    except ProblemError as error:
-        faults = []
-        for fault in error.faults:
-            field = re.split(r"\W", fault.path, maxsplit=1)[0]
-            option = "--horizon" if field == "horizons" else f"--{field}"
-            faults.append(replace(fault, path=option) if field in settings else fault)
-        raise ProblemError(faults) from None
 
 
 def _experiment(files: list[str], settings: dict[str, Any], command: str) -> Experiment:

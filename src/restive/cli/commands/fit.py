@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 Out = Annotated[str, option("PATH", "Write the problem, .toml or .json.", "--out", "-o")]
-Level = Annotated[float, option("X", "Level of the intervals, such as 0.95.")]
+Level = Annotated[str, option("X", "Level of the intervals, such as 0.95.")]
 Name = Annotated[str, option("TEXT", "What to call the problem.")]
-Order = Annotated[int, option("K", "Write arms whose states are the last K states.")]
+Order = Annotated[str, option("K", "Write arms whose states are the last K states.")]
 Check = Annotated[
     bool, typer.Option("--check/--no-check", help="Test whether the arms are Markov.")
 ]
@@ -29,8 +29,8 @@ Report = Annotated[str, option("PATH", "Write a page of the data and the fit, .h
 @app.command(epilog="Example: restive fit log.csv -o problem.toml --report page.html")
 @reads_data
 def fit(
-    data: Data, *, out: Out = "", columns: dict[str, Any], level: Level = 0.95, name: Name = "",
-    order: Order = 1, check: Check = True, period: Period = "", report: Report = "",
+    data: Data, *, out: Out = "", columns: dict[str, Any], level: Level = "0.95", name: Name = "",
+    order: Order = "1", check: Check = True, period: Period = "", report: Report = "",
     json: Json = False,
 ) -> None:  # fmt: skip
     """Fit arms to traces and logs, and write them as a problem.
@@ -45,19 +45,21 @@ def fit(
     could cost. --order 2 fits pairs of states, which is right where a pull shows the last two.
     """
     from restive.cli import fit_screen, output, verdict_screen
+    from restive.cli.numbers import read_number, read_whole
 
     output.check_target("--out", out, (".toml", ".json"))
     output.check_target("--report", report, (".html",))
     span = read_period(period)
-    fitted = _fit(data, level, name, columns)
-    text = _problem(fitted, out, order)  # what stands in its way comes before any output
+    length = read_whole("--order", order, 1)
+    fitted = _fit(data, read_number("--level", level), name, columns)
+    text = _problem(fitted, out, length)  # what stands in its way comes before any output
     verdicts = verdict_screen.check(fitted, span) if check else None
     page = verdict_screen.page(fitted, verdicts) if report else ""
     if json:
         print_json(fitted.to_dict() | ({"verdicts": verdicts.to_dict()} if verdicts else {}))
     else:
         fit_screen.show_fit(fitted)
-        verdict_screen.show_verdicts(verdicts, order, bool(report))
+        verdict_screen.show_verdicts(verdicts, length, bool(report))
     _write({out: text, report: page}, json)
 
 

@@ -11,7 +11,16 @@ from restive import __version__
 from restive.base import interrupts
 from restive.base.errors import Fault, refusal, refuse
 from restive.base.words import guess
-from restive.cli.app import File, Json, app, complete_learner, option, print_json, read_problem
+from restive.cli.app import (
+    File,
+    Json,
+    Seed,
+    app,
+    complete_learner,
+    option,
+    print_json,
+    read_problem,
+)
 from restive.cli.players import own_errors, read_participant
 from restive.learners import DEFAULT, LEARNERS, Declaration
 
@@ -40,7 +49,6 @@ Name = Annotated[
     ),
 ]
 Horizon = Annotated[str, option("T", "Steps to play, such as 1e6.")]
-Seed = Annotated[int, option("N", "Same seed, same run.", min=0)]
 Delta = Annotated[str, option("P", "Probability with which a guarantee may fail.")]
 WithCurves = Annotated[
     bool, typer.Option("--curves", help="With --json: rewards and regrets along the way.")
@@ -54,7 +62,7 @@ Figure = Annotated[str, option("PATH", "Draw the regret over time: .pdf, .svg, .
 )
 def learn(
     ctx: typer.Context, file: File, learner: Name = DEFAULT, horizon: Horizon = "1e6",
-    seed: Seed = 0, delta: Delta = "0.05", json: Json = False, curves: WithCurves = False,
+    seed: Seed = "0", delta: Delta = "0.05", json: Json = False, curves: WithCurves = False,
     figure: Figure = "",
 ) -> None:  # fmt: skip
     """Let a learner play a problem that it does not know.
@@ -69,9 +77,10 @@ def learn(
     file, options = _split([file, *ctx.args], declared)
     participant = read_participant(learner, options)
     steps, chance = _read_horizon(horizon), numbers.read_probability("--delta", delta)
+    luck = numbers.read_whole("--seed", seed)
     output.check_target("--figure", figure, output.PICTURES, needs="matplotlib")
     bandit = read_problem(file)
-    result, run = _learned(bandit, participant, steps, seed, chance)
+    result, run = _learned(bandit, participant, steps, luck, chance)
     if json:
         print_json(result | ({"curves": _curves(run)} if curves else {}))
     else:

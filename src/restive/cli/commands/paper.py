@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from restive import __version__
-from restive.base.errors import refusal
 from restive.cli.app import Json, app, option, print_json
 
 if TYPE_CHECKING:
@@ -28,24 +27,23 @@ def paper(
     out: Annotated[str, option("DIR", "Write paper.md, paper.json and paper.html here.")] = "",
     only: Annotated[str, option("NAME[,NAME...]", "These claims only, such as theorem-2.")] = "",
     workers: Annotated[
-        int, option("N", "Processes to work with; 0 stands for all processors.")
-    ] = 0,
+        str, option("N", "Processes to work with; 0 stands for all processors.")
+    ] = "0",
 ) -> None:
     """Run every claim of the paper that can be checked.
 
     A table of what was run, the number that came out, and whether the claim holds. Exit code 1 if
     a verdict is not the one expected. Ctrl-C leaves the claims that are finished.
     """
-    if workers < 0:
-        remedy = "Give 1 or more, or 0 for all processors."
-        raise refusal("--workers", "not a number of processes", str(workers), remedy)
+    from restive.cli.numbers import read_whole
     from restive.paper import report
     from restive.paper.catalogue import chosen
     from restive.report.paper.page import write_paper
 
+    processes = read_whole("--workers", workers)
     claims = chosen(only)
     report.check_folder(out)
-    outcomes, interrupted = _run(claims, quick, workers or os.cpu_count() or 1)
+    outcomes, interrupted = _run(claims, quick, processes or os.cpu_count() or 1)
     result = report.facts(
         outcomes, version=__version__, quick=quick, interrupted=interrupted, only=only
     )

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 Width = Annotated[
-    float | None,
+    str,
     option(
         "X",
         "Width of the interval at which to stop, from 1e-12 to 1 (default: 1e-6 where an "
         "exact plan is quick, else 1e-4).",
     ),
 ]
-Time = Annotated[float, option("SECONDS", "Longest time to plan, roughly.")]
+Time = Annotated[str, option("SECONDS", "Longest time to plan, roughly.")]
 PolicyOut = Annotated[str, option("PATH", "Write the policy as a table, .csv or .json.")]
 Figure = Annotated[str, option("PATH", "Draw the policy: .pdf, .svg or .png.")]
 Caps = Annotated[str, option("N[,N...]", "Plan exactly, with ages told apart up to here.")]
@@ -33,7 +33,7 @@ Memory = Annotated[str, option("SIZE", "Memory to use at most, such as 8G or 500
 
 @app.command(epilog="Example: restive plan example-1 --figure policy.svg")
 def plan(
-    file: File, tolerance: Width = None, time: Time = 60.0, json: Json = False,
+    file: File, tolerance: Width = "", time: Time = "60", json: Json = False,
     policy_out: PolicyOut = "", figure: Figure = "", caps: Caps = "", memory: Memory = "",
 ) -> None:  # fmt: skip
     """Find the best policy, with a certified value.
@@ -45,13 +45,15 @@ def plan(
     repeat); for more than three arms, the index of each kind of arm or the commonest situations.
     """
     from restive.cli import output
-    from restive.cli.numbers import read_caps, read_memory
+    from restive.cli.numbers import read_caps, read_memory, read_number
 
     output.check_target("--policy-out", policy_out, (".csv", ".json"))
     output.check_target("--figure", figure, output.PICTURES, needs="matplotlib")
+    width = read_number("--tolerance", tolerance) if tolerance else None
+    seconds = read_number("--time", time)
     bandit = read_problem(file)
     limits = {"caps": read_caps(caps, bandit.n_arms), "memory": read_memory(memory)}
-    best = _plan(bandit, tolerance, time, limits)
+    best = _plan(bandit, width, seconds, limits)
     interrupted = not _show(best, json)
     if interrupted:
         interrupts.answered()  # files that were asked for are still written; Ctrl-C leaves them out
@@ -99,6 +101,8 @@ def _plan(
 
     if limits["caps"] is not None:
         with console.progress() as watch:
-            return planning.plan(bandit, tolerance or TOLERANCE, progress=watch, **limits)
+            return planning.plan(
+                bandit, TOLERANCE if tolerance is None else tolerance, progress=watch, **limits
+            )
     with bounded.closing() as report:
         return best_plan(bandit, tolerance, time=time, memory=limits["memory"], progress=report)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from restive.base.errors import refusal
-from restive.cli.app import Json, app, complete_learner, option, print_json
+from restive.base.errors import ProblemError, refusal
+from restive.cli.app import Json, Seed, app, complete_learner, option, print_json
 from restive.cli.data_options import Data, reads_data
 from restive.cli.players import own_errors, read_participant
 
@@ -26,22 +26,19 @@ Learners = Annotated[
     ),
 ]
 Train = Annotated[
-    float,
+    str,
     option("X", "Share of the steps to fit arms on; the rest is judged. 0: judge all, fit none."),
 ]
 Cooldowns = Annotated[str, option("N,...", "Rests of the rule of thumb; none: leave it out.")]
-Runs = Annotated[
-    int, option("N", "Runs of each learner, each with its own luck.", min=1, max=MOST_RUNS)
-]
-Seed = Annotated[int, option("N", "Same seed, same result.", min=0)]
+Runs = Annotated[str, option("N", "Runs of each learner, each with its own luck.")]
 Figure = Annotated[str, option("PATH", "Draw what each earned over time, .svg, .pdf or .png.")]
 
 
 @app.command(epilog="Example: restive replay log.csv --rewards good=1,bad=0 --learner thompson")
 @reads_data
 def replay(
-    data: Data, *, learner: Learners = None, train: Train = 0.5, cooldowns: Cooldowns = "2,8,32",
-    runs: Runs = 3, seed: Seed = 0, columns: dict[str, Any], json: Json = False,
+    data: Data, *, learner: Learners = None, train: Train = "0.5", cooldowns: Cooldowns = "2,8,32",
+    runs: Runs = "3", seed: Seed = "0", columns: dict[str, Any], json: Json = False,
     figure: Figure = "",
 ) -> None:  # fmt: skip
     """Replay a trace: what would learners have earned on it?
@@ -52,10 +49,14 @@ def replay(
     seen, earned or counted. One trace is one run: there are no intervals.
     """
     from restive.cli import output, replay_screen
+    from restive.cli.numbers import read_number, read_whole
 
     output.check_target("--figure", figure, (".svg", ".pdf", ".png"), needs="matplotlib")
     players = [_participant(words) for words in learner or []]
-    options = {"train": train, "cooldowns": _rests(cooldowns), "runs": runs, "rng": seed}
+    options = {
+        "train": read_number("--train", train), "cooldowns": _rests(cooldowns),
+        "runs": read_whole("--runs", runs, 1, MOST_RUNS), "rng": read_whole("--seed", seed),
+    }  # fmt: skip
     with own_errors(*players):
         result = _replayed(data, players, options | columns)
     print_json(result.to_dict()) if json else replay_screen.show_replay(result)
@@ -93,11 +94,10 @@ def _participant(words: str) -> Participant:
 def _rests(text: str) -> list[int]:
     if text.strip() in ("", "none"):
         return []
+    from restive.cli.numbers import read_whole
+
     try:
-        rests = [int(word) for word in text.split(",")]
-    except ValueError:
-        rests = [-1]
-    if min(rests) < 0:
+        return [read_whole("--cooldowns", word) for word in text.split(",")]
+    except ProblemError:
         remedy = "Write numbers of steps, such as 2,8,32, or none."
-        raise refusal("--cooldowns", "not numbers of steps", text[:80], remedy)
-    return rests
+        raise refusal("--cooldowns", "not numbers of steps", text[:80], remedy) from None

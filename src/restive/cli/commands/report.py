@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from restive.base.errors import Fault, ProblemError
 from restive.cli.app import Json, app, argument, option, print_json
 
 Directory = Annotated[str, argument("DIR", "Directory that restive compare wrote.")]
@@ -78,11 +76,8 @@ def _whole(directory: str, out: str, formats: list[str]) -> list[Path]:
     from restive.cli import console
     from restive.report.comparison.report import write_report
 
-    try:
-        with console.waiting("writing the report"):
-            return write_report(directory, out or None, formats or None)
-    except ProblemError as error:
-        raise ProblemError([_as_option(fault) for fault in error.faults]) from None
+    with console.waiting("writing the report"):
+        return write_report(directory, out or None, formats or None)
 
 
 def _show(written: list[Path], everything: bool) -> None:
@@ -108,22 +103,14 @@ def _for_paper(
     from restive.report.comparison.table import check_table_path
 
     output.check_target("--figure", figure, output.FIGURES, needs="matplotlib")
-    try:
-        if table:
-            check_table_path(table)
-        results = load_results(Path(directory), partial=True)
-        steps = read_steps(place[1]) if place[1] else None
-        if figure:
-            regret_picture(results, figure, place[0], steps, **look)
-        if table:
-            regret_table(results, table, steps, look["width"])
-    except ProblemError as error:
-        raise ProblemError([_as_option(fault) for fault in error.faults]) from None
-
-
-def _as_option(fault: Fault) -> Fault:
-    options = ("out", "formats", "problem", "horizon", "table")
-    return replace(fault, path=f"--{fault.path}") if fault.path in options else fault
+    if table:
+        check_table_path(table)
+    results = load_results(Path(directory), partial=True)
+    steps = read_steps(place[1]) if place[1] else None
+    if figure:
+        regret_picture(results, figure, place[0], steps, **look)
+    if table:
+        regret_table(results, table, steps, look["width"])
 
 
 def _few(written: list[Path]) -> list[str]:
