@@ -38,7 +38,8 @@ Learners = Annotated[
     str,
     option(
         "A,B,...",
-        "Who plays; restive learners lists them. Or your own, module:function.",
+        "Who plays; restive learners lists them. Or your own, module:function (default: "
+        "tied-sampling, tied-ucrl, colored-ucrl2, thompson, best-arm).",
         autocompletion=complete_learners,
     ),
 ]
@@ -47,12 +48,13 @@ Horizons = Annotated[
 ]
 Runs = Annotated[str, option("N", "Runs of each learner (default: 20).")]
 Seed = Annotated[str, option("N", "Same seed, same results (default: 0).")]
-Delta = Annotated[str, option("P", "Probability with which a guarantee may fail.")]
+Delta = Annotated[str, option("P", "Probability with which a guarantee may fail (default: 0.05).")]
 Workers = Annotated[
     str, option("N", "Processes at work (default: one for each core, or the whole cluster).")
 ]
 Backend = Annotated[
-    Literal["local", "dask", "ray"], typer.Option(help="Where the runs take place.")
+    Literal["local", "dask", "ray"],
+    typer.Option(help="Where the runs take place: in local processes or on a cluster."),
 ]
 Address = Annotated[
     str, option("URL", "Address of a running Dask or Ray cluster, such as tcp://host:8786.")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from restive.data.fitting import Fit
 
 
-Out = Annotated[str, option("PATH", "Write the problem, .toml or .json.", "--out", "-o")]
+Out = Annotated[str, option("PATH", "Write the problem: .toml or .json.", "--out", "-o")]
 Level = Annotated[str, option("X", "Level of the intervals, such as 0.95.")]
 Name = Annotated[str, option("TEXT", "What to call the problem.")]
 Order = Annotated[str, option("K", "Write arms whose states are the last K states.")]
@@ -23,7 +23,7 @@ Check = Annotated[
 Period = Annotated[
     str, option("N", "Period to test, in steps, or hour, day, week, year (default: any).")
 ]
-Report = Annotated[str, option("PATH", "Write a page of the data and the fit, .html.")]
+Report = Annotated[str, option("PATH", "Write a page of the data and the fit: .html.")]
 
 
 @app.command(epilog="Example: restive fit log.csv -o problem.toml --report page.html")

@@ -53,7 +53,7 @@ Delta = Annotated[str, option("P", "Probability with which a guarantee may fail.
 WithCurves = Annotated[
     bool, typer.Option("--curves", help="With --json: rewards and regrets along the way.")
 ]
-Figure = Annotated[str, option("PATH", "Draw the regret over time: .pdf, .svg, .png.")]
+Figure = Annotated[str, option("PATH", "Draw the regret over time: .pdf, .svg or .png.")]
 
 
 @app.command(

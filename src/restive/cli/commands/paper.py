@@ -18,20 +18,27 @@ if TYPE_CHECKING:
     from restive.paper.running import Progress
 
 
+Quick = Annotated[
+    bool, typer.Option("--quick", help="Smaller runs: about two minutes on two cores.")
+]
+Out = Annotated[str, option("DIR", "Write paper.md, paper.json and paper.html here.")]
+Only = Annotated[
+    str,
+    option(
+        "NAME[,NAME...]", "These claims only, such as theorem-2; a name that is none lists them."
+    ),
+]
+Workers = Annotated[str, option("N", "Processes to work with; 0 stands for all processors.")]
+
+
 @app.command(epilog="Example: restive paper --quick --out paper")
 def paper(
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Smaller runs: about two minutes on two cores.")
-    ] = False,
-    json: Json = False,
-    out: Annotated[str, option("DIR", "Write paper.md, paper.json and paper.html here.")] = "",
-    only: Annotated[str, option("NAME[,NAME...]", "These claims only, such as theorem-2.")] = "",
-    workers: Annotated[
-        str, option("N", "Processes to work with; 0 stands for all processors.")
-    ] = "0",
-) -> None:
+    quick: Quick = False, json: Json = False, out: Out = "", only: Only = "",
+    workers: Workers = "0",
+) -> None:  # fmt: skip
     """Run every claim of the paper that can be checked.
 
+    The paper is Ortner, Ryabko, Auer and Munos, Regret Bounds for Restless Markov Bandits (2012).
     A table of what was run, the number that came out, and whether the claim holds. Exit code 1 if
     a verdict is not the one expected. Ctrl-C leaves the claims that are finished.
     """

@@ -25,9 +25,16 @@ Width = Annotated[
     ),
 ]
 Time = Annotated[str, option("SECONDS", "Longest time to plan, roughly.")]
-PolicyOut = Annotated[str, option("PATH", "Write the policy as a table, .csv or .json.")]
+PolicyOut = Annotated[str, option("PATH", "Write the policy as a table: .csv or .json.")]
 Figure = Annotated[str, option("PATH", "Draw the policy: .pdf, .svg or .png.")]
-Caps = Annotated[str, option("N[,N...]", "Plan exactly, with ages told apart up to here.")]
+Caps = Annotated[
+    str,
+    option(
+        "N[,N...]",
+        "Plan exactly, telling apart up to N steps how long ago an arm was seen: one N, or one "
+        "an arm.",
+    ),
+]
 Memory = Annotated[str, option("SIZE", "Memory to use at most, such as 8G or 500M.")]
 
 

@@ -29,9 +29,16 @@ Train = Annotated[
     str,
     option("X", "Share of the steps to fit arms on; the rest is judged. 0: judge all, fit none."),
 ]
-Cooldowns = Annotated[str, option("N,...", "Rests of the rule of thumb; none: leave it out.")]
+Cooldowns = Annotated[
+    str,
+    option(
+        "N,...",
+        "Also play the rule of thumb that leaves an arm alone for N steps after it paid less than "
+        "usual; none: leave it out.",
+    ),
+]
 Runs = Annotated[str, option("N", "Runs of each learner, each with its own luck.")]
-Figure = Annotated[str, option("PATH", "Draw what each earned over time, .svg, .pdf or .png.")]
+Figure = Annotated[str, option("PATH", "Draw what each earned over time: .pdf, .svg or .png.")]
 
 
 @app.command(epilog="Example: restive replay log.csv --rewards good=1,bad=0 --learner thompson")

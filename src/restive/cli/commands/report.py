@@ -10,7 +10,7 @@ import typer
 from restive.cli.app import Json, app, argument, option, print_json
 
 Directory = Annotated[str, argument("DIR", "Directory that restive compare wrote.")]
-Out = Annotated[str, option("FILE.html", "Write the page here (default DIR/report/).")]
+Out = Annotated[str, option("FILE.html", "Write the page here (default: in DIR/report).")]
 Formats = Annotated[
     str,
     option(
@@ -23,7 +23,13 @@ Figure = Annotated[str, option("PATH", "Draw regret curves only: .pdf, .svg, .pn
 LatexTable = Annotated[str, option("FILE.tex", "Write final regrets only, as a LaTeX table.")]
 Problem = Annotated[str, option("NAME", "Problem to draw (default: the first).")]
 Horizon = Annotated[str, option("T", "Horizon of figure and table (default: the longest).")]
-Regret = Annotated[Literal["gap", "plain", "weak"], typer.Option(help="What the figure shows.")]
+Regret = Annotated[
+    Literal["gap", "plain", "weak"],
+    typer.Option(
+        help="Regret to draw: against the best policy without luck (gap) or with it (plain), or "
+        "against the best single arm (weak)."
+    ),
+]
 Width = Annotated[
     Literal["one", "two"], typer.Option(help="Columns of a page that figure or table may fill.")
 ]
@@ -34,7 +40,10 @@ Labels = Annotated[
     Literal["direct", "legend"] | None,
     typer.Option(help="Names at the curves, or below (default: below if one column wide)."),
 ]
-Style = Annotated[Literal["plain", "serif", "tex"], typer.Option(help="Typeface of the figure.")]
+Style = Annotated[
+    Literal["plain", "serif", "tex"],
+    typer.Option(help="Letters of the figure: without serifs, as in Times, or as in LaTeX."),
+]
 Title = Annotated[bool, typer.Option(help="The problem's name above the figure.")]
 
 
