@@ -201,7 +201,7 @@ def test_a_plan_that_overruns_is_as_good_as_what_it_reached(monkeypatch):
         (["--delta", "1"], "--delta: not a probability (found 1). Give"),
         (["--learner", "tide-sampling"], "--learner: no such learner (found tide-sampling). Did"),
         (["--horzion", "1e3"], "--horzion: tied-sampling has no such option (found 1e3). Did"),
-        (["--growth", "x"], "growth: not a value for it (found x). Give"),
+        (["--growth", "x"], "--growth: not a value for it (found x). Give"),
         (["--growth"], "--growth: the value is missing. Write"),
         (
             ["--steps", "1"],
@@ -215,7 +215,7 @@ def test_a_plan_that_overruns_is_as_good_as_what_it_reached(monkeypatch):
         (["--figure", "a.bmp"], "--figure: unknown kind of file (found a.bmp). Give"),
         (
             ["--learner", "colored-ucrl2", "--mixing-times", "1,2,3"],
-            "mixing_times: 3 values for 2 arms",
+            "--mixing-times: 3 values for 2 arms",
         ),
     ],
 )

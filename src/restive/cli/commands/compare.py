@@ -76,10 +76,8 @@ def compare(
     its own. A learner that raises an exception does not stop the others; the exit code is then 1,
     and the same command tries the failed runs again.
     """
-    from restive.cli.numbers import read_whole
-
     settings = _given(learners, horizon, runs, seed, delta)
-    processes = read_whole("--workers", workers, 1) if workers else None
+    processes = _read_workers(workers)
     places = {"--out": out, "--workers": processes, "--backend": backend, "--address": address}
     command = _command(files, settings, places)
     from restive.base.backends import check_backend
@@ -132,7 +130,7 @@ def _given(
     learners: str, horizon: list[str] | None, runs: str, seed: str, delta: str
 ) -> dict[str, Any]:
     """The parts of an experiment that are given as options, as numbers and lists."""
-    from restive.cli.numbers import read_probability, read_whole
+    from restive.cli.numbers import read_probability
     from restive.experiments.experiment import read_steps
 
     settings: dict[str, Any] = {}
@@ -144,12 +142,21 @@ def _given(
     if horizon:
         settings["horizons"] = [read_steps(text) for text in horizon]
     if runs:
-        settings["runs"] = read_whole("--runs", runs, 1)
+        settings["runs"] = read_steps(runs)
     if seed:
-        settings["seed"] = read_whole("--seed", seed)
+        settings["seed"] = read_steps(seed)
     if delta:
         settings["delta"] = read_probability("--delta", delta)
     return settings
+
+
+def _read_workers(text: str) -> int | None:
+    """The number, whose range is checked together with the place of work; None if not given."""
+    from restive.cli.numbers import read_whole
+    from restive.experiments.experiment import read_steps
+
+    number = read_steps(text) if text else None
+    return read_whole("--workers", text, 1) if isinstance(number, str) else number
 
 
 def _experiment(files: list[str], settings: dict[str, Any], command: str) -> Experiment:
