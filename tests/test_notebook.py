@@ -16,10 +16,11 @@ ARM = Arm([[0.9, 0.1], [0.1, 0.9]], [0, 1])
 LONG_WORK = """
 import restive.base.notebook as notebook
 notebook.PATIENCE = notebook.PAUSE = 0.0  # tell at once
-from restive import BanditWorld, InTurn, best_plan, compare, plan, play, problems
+from restive import Arm, Bandit, BanditWorld, InTurn, best_plan, compare, plan, play, problems
 bandit = problems.example1()
 plan(bandit)
 best_plan(bandit)
+best_plan(Bandit([Arm(a.transitions, [-5, 20], reward_range=(-5, 20)) for a in bandit.arms]))
 play(InTurn(2), BanditWorld(bandit, 1), 100)
 compare(bandit, "out", ["ucb1"], horizons=10, runs=2, workers=1)
 """
@@ -52,12 +53,17 @@ def shown_by_a_kernel(code, folder):
 def test_a_notebook_shows_how_far_long_work_is(tmp_path):
     words, outputs = shown_by_a_kernel(LONG_WORK, tmp_path)
     told = "\n".join(words)
-    for start in ("solving: ", "planning: between 0.", "policy: 100 of 100 steps"):
+    for start in (
+        "solving: ",
+        "planning: between 0.",
+        "planning: between 12.",
+        "policy: 100 of 100 steps",
+    ):
         assert f"<small>{start}" in told
     assert "<small>comparing: 2 of 2 runs" in told
     # each line is one display, and empty in the end
     lines = [output for output in outputs if output["output_type"] == "display_data"]
-    assert len(lines) == 4
+    assert len(lines) == 5
     assert not any("<small>" in line["data"]["text/html"] for line in lines)
 
 

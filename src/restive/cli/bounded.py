@@ -194,9 +194,9 @@ def closing() -> AbstractContextManager[Callable[..., None] | None]:
     """A live line on standard error while the interval closes; None where nobody watches."""
 
     def words(plan: BoundedPlan) -> str:
-        mean = partial(plan.bandit.units.mean, pulls=plan.bandit.pulls)
-        low, high = outward(mean(plan.lower), mean(plan.upper), most=8)
-        return f"between {low} and {high} after {duration_text(plan.seconds)}; Ctrl-C keeps this"
+        from restive.many.bounded import interval_words
+
+        return f"{interval_words(plan)} after {duration_text(plan.seconds)}; Ctrl-C keeps this"
 
     return waiting("planning; Ctrl-C keeps the best so far", words)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf
 from typing import ClassVar
 
@@ -149,3 +149,9 @@ def percent(share: float) -> str:
     share = max(100 * share, 1e-6)
     step = 10.0 ** (np.floor(np.log10(share)) - 1)
     return f"at most {np.ceil(share / step - 1e-9) * step:.2g}%" if share < inf else "unknown"
+
+
+def interval_words(plan: BoundedPlan) -> str:
+    """Where the best average reward lies, in the user's units, rounded outwards."""
+    mean = partial(plan.bandit.units.mean, pulls=plan.bandit.pulls)
+    return "between {} and {}".format(*outward(mean(plan.lower), mean(plan.upper), most=8))

@@ -14,7 +14,7 @@ from restive.base.notebook import notebook_line
 from restive.base.words import duration_text
 from restive.many import plan_stages as stages
 from restive.many.blocks import ExactBlocks
-from restive.many.bounded import BoundedPlan
+from restive.many.bounded import BoundedPlan, interval_words
 from restive.many.lagrangian import LagrangianBound
 from restive.many.plan_candidates import index_findings, longer_play
 from restive.many.plan_task import StageResult, Standing, Task
@@ -68,7 +68,7 @@ def best_plan(
                 if progress is not None:
                     progress(best)
                 elif tell is not None:
-                    tell(f"planning: between {best.lower:.5f} and {best.upper:.5f}")
+                    tell(f"planning: {interval_words(best)}")
     except KeyboardInterrupt:
         if best is None:
             raise
