@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 
 STEPS_PER_CALL = 20_000  # between two chances to be interrupted
+SHORT, LONGEST = 4_000, 200_000  # steps of a replication
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +79,19 @@ def simulate_gain(
         stay=replications * steps / max(1.0, switches),
         visits=np.concatenate([visits for _, _, visits in runs]),
     )
+
+
+def gain_within(
+    plan: GridPlan, seconds: float, rng: int, scores: ArrayLike | None = None
+) -> SimulatedGain:
+    """The same with as many steps as the time allows, by a short look first."""
+    began = perf_counter()
+    first = simulate_gain(plan, steps=SHORT, replications=8, scores=scores, rng=rng + 1)
+    took = perf_counter() - began
+    steps = int(min(LONGEST, SHORT * max(1.0, 0.4 * seconds / max(took, 1e-3))))
+    if steps <= 2 * SHORT:
+        return first
+    return simulate_gain(plan, steps=steps, replications=16, scores=scores, rng=rng)
 
 
 def scores_of(plan: GridPlan, score: list[Floats]) -> Floats:

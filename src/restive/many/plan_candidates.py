@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from time import perf_counter
 
 import numpy as np
 
+from restive.many.grid import GridPlan
+from restive.many.grid_board import slot_ages
+from restive.many.grid_value import SimulatedGain, gain_within, scores_of
 from restive.many.index_tables import IndexTable
 from restive.many.lagrangian import LagrangianBound
 from restive.many.plan_policies import GroupsPolicy
@@ -21,7 +25,7 @@ from restive.many.policies import (
     stay_else_oldest,
 )
 from restive.many.population import Population
-from restive.many.simulating import best_of, simulate_policy
+from restive.many.simulating import SimulatedValue, best_of, simulate_policy
 from restive.many.single_arm import price_arm
 from restive.many.whittle import whittle_table
 from restive.model.bandit import Arm
@@ -65,9 +69,41 @@ def index_findings(task: Task, bound: LagrangianBound, seconds: float) -> Iterat
         choice = best_of(population, policies, task.bandit.pulls, steps, RUNS,
                          rng=task.rng, time_limit=left)  # fmt: skip
         left = 0.0
+        if isinstance(choice.policy, KindIndexPolicy):
+            task.index_policy = choice.policy
         if choice.value.runs > 1:
             yield StageResult(choice.policy.name, simulated=choice.value, block=arms,
                           policy=partial(lifted, task, arms, choice.policy))  # fmt: skip
+
+
+def index_on_grid(task: Task, own: GridPlan, seconds: float) -> Iterator[StageResult]:
+    """The best index policy once more: a grid's values take most of the noise out of its play.
+
+    Ages that share a slot of the grid share an index, in what is played and in the policy.
+    """
+    policy = task.index_policy
+    if policy is None or len(own.uppers) > 1 or any(table.period > 1 for table in policy.tables):
+        return
+    kind_of = policy.population.kind_of.tolist()
+    grids = dict(zip(kind_of, own.layout.grids, strict=True))
+    tables = []
+    for kind, table in enumerate(policy.tables):
+        dense, starts = slot_ages(grids[kind])
+        ages = np.arange(1, table.values.shape[1] + 1)
+        shared = starts[np.maximum(np.searchsorted(starts, ages, side="right") - 1, 0)]
+        columns = np.where(ages <= dense, ages, shared) - 1
+        tables.append(IndexTable(table.values[:, columns], 1, table.unseen))
+    same = replace(policy, tables=tuple(tables))
+    scores = scores_of(own, [tables[kind].values for kind in kind_of])
+    value = played_value(gain_within(own, seconds, task.rng, scores))
+    everyone = tuple(range(task.bandit.n_arms))
+    yield StageResult(policy.name, simulated=value, policy=lambda: same, block=everyone)
+
+
+def played_value(gain: SimulatedGain) -> SimulatedValue:
+    return SimulatedValue(
+        gain.mean, gain.lower, gain.upper, gain.replications, gain.steps, gain.level
+    )
 
 
 def longer_play(
@@ -82,10 +118,11 @@ def longer_play(
     if isinstance(policy, GroupsPolicy) and isinstance(policy.policies[0], PopulationPolicy):
         policy = policy.policies[0]
     value = finding.simulated
-    if not isinstance(policy, PopulationPolicy):
+    if not isinstance(policy, PopulationPolicy) or value is None:
         return
+    width = value.upper - value.lower
     for times in count(1):
-        if value is None or 0.5 * (value.upper - value.lower) <= enough:
+        if 0.5 * (value.upper - value.lower) <= enough:
             return
         began, steps = perf_counter(), value.steps
         seeds = np.random.SeedSequence([task.rng, times])
@@ -93,9 +130,11 @@ def longer_play(
                                 rng=seeds, time_limit=ends - began)  # fmt: skip
         if value.runs < RUNS:
             return
-        yield StageResult(
-            finding.method, simulated=value, policy=finding.policy, block=finding.block
-        )
+        if value.upper - value.lower < width:  # a grid's values may have told more already
+            width = value.upper - value.lower
+            yield StageResult(
+                finding.method, simulated=value, policy=finding.policy, block=finding.block
+            )
         if 5 * (perf_counter() - began) > ends - perf_counter():
             return
 

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from restive.base.errors import TooLargeError
 from restive.many.grid import GridPlan
 from restive.many.grid_improvement import grid_improvements
+from restive.many.grid_value import gain_within
 from restive.many.groups import grouped_improvements
 from restive.many.lagrangian import LagrangianBound, lagrangian_bound
 from restive.many.market import Market
+from restive.many.plan_candidates import index_on_grid, played_value
 from restive.many.plan_policies import GridPolicy, GroupsPolicy, PullsPolicy
 from restive.many.plan_task import StageResult, Task
 from restive.many.policies import RulePolicy
@@ -203,7 +205,7 @@ def grid_stage(task: Task, seconds: float) -> Iterator[StageResult]:
     """Grids of beliefs: an upper bound, and a policy whose value is simulated."""
     best: GridPlan | None = None
     rounds = grid_improvements(
-        task.bandit, task.bandit.pulls, time=(1 - PLAY_SHARE) * seconds, memory=task.memory,
+        task.bandit, task.bandit.pulls, time=(1 - 2 * PLAY_SHARE) * seconds, memory=task.memory,
         ages=grid_ages(task) or min(GRID_AGES), tolerance=0.1 * task.tolerance,
     )  # fmt: skip
     began, played = perf_counter(), None
@@ -219,6 +221,7 @@ def grid_stage(task: Task, seconds: float) -> Iterator[StageResult]:
         pass
     if best is not None:
         yield _played(task, best, PLAY_SHARE * seconds)
+        yield from index_on_grid(task, best, PLAY_SHARE * seconds)
 
 
 def _noisy(own: GridPlan, played: SimulatedValue | None) -> bool:
@@ -234,14 +237,7 @@ def _played(task: Task, own: GridPlan, seconds: float) -> StageResult:
     if len(own.uppers) > 1:  # the gain depends on the start: play from the true one
         value = _played_from_start(task, policy, seconds)
     else:
-        began = perf_counter()
-        first = own.simulate(steps=4_000, replications=8, rng=task.rng + 1)
-        took = perf_counter() - began
-        steps = int(min(200_000, 4_000 * max(1.0, 0.4 * seconds / max(took, 1e-3))))
-        gain = own.simulate(steps=steps, replications=16, rng=task.rng) if steps > 8_000 else first
-        value = SimulatedValue(
-            gain.mean, gain.lower, gain.upper, gain.replications, gain.steps, gain.level
-        )
+        value = played_value(gain_within(own, seconds, task.rng))
     everyone = tuple(range(task.bandit.n_arms))
     return StageResult(
         "grid", own.upper, None, simulated=value, policy=lambda: policy, block=everyone

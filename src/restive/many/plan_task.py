@@ -13,6 +13,7 @@ from restive.base.arrays import Floats, Ints
 from restive.many.bounded import BoundedPlan
 from restive.many.lagrangian import LagrangianBound
 from restive.many.plan_policies import best_alone
+from restive.many.policies import KindIndexPolicy
 from restive.many.population import Population
 from restive.many.simulating import SimulatedValue
 from restive.model.bandit import Arm, Bandit
@@ -47,6 +48,7 @@ class Task:
         self.bandit, self.tolerance, self.memory, self.rng = bandit, tolerance, memory, rng
         self.exact = True  # whether an exact plan of all arms may be made
         self.bound: LagrangianBound | None = None  # by prices, once it is known
+        self.index_policy: KindIndexPolicy | None = None  # the best one in simulated play
         self.restart(time)
         self.kinds, self.kind_of = _kinds(bandit.arms)
         self.counts = np.bincount(self.kind_of).tolist()
