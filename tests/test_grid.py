@@ -17,6 +17,7 @@ from restive.many.grid_improvement import grid_improvements
 from restive.many.grid_iteration import GridIteration
 from restive.many.grid_layout import Layout, pull_sets
 from restive.many.grid_points import ArmGrid, first_ages
+from restive.many.grid_value import simulate_gain
 from restive.many.lagrangian import lagrangian_bound
 from restive.many.several_pulls import plan_pulls
 from restive.model.bandit import Arm, Bandit
@@ -198,14 +199,14 @@ def test_simulation_agrees_with_exact_evaluation():
     bandit = Bandit([two_state(0.2, 0.3), two_state(0.1, 0.3, 0.9)])
     found = plan_grid(bandit, ages=3, depth=4)
     value = evaluate(bandit, lambda states, ages: int(found.action(states, ages)), 1e-5)
-    seen = found.simulate(steps=4000, replications=32, rng=1)
+    seen = simulate_gain(found, steps=4000, replications=32, rng=1)
     wide = 6 * seen.half_width / 2.74  # six standard errors: missed with probability 1e-6
     assert abs(seen.mean - value.gain) <= wide <= 1e-3
 
 
 def test_simulation_is_the_same_twice():
     found = plan_grid(example3(0.1), ages=3, depth=4)
-    first, second = (found.simulate(steps=500, replications=4, rng=3) for _ in range(2))
+    first, second = (simulate_gain(found, steps=500, replications=4, rng=3) for _ in range(2))
     assert first.mean == second.mean
     assert np.array_equal(first.visits, second.visits)
 

@@ -20,7 +20,6 @@ from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
 from restive.many.grid_layout import Layout, pull_sets
 from restive.many.grid_points import ArmGrid, first_ages
-from restive.many.grid_value import SimulatedGain, simulate_gain
 from restive.many.orbits import orbit_law
 from restive.model.bandit import Arm, Bandit
 
@@ -144,10 +143,6 @@ class GridPlan(Brief):
                 f"ages count the steps since each arm was seen, from 1 on; not {raw!r}"
             )
         return whole[0], whole[1]
-
-    def simulate(self, **options: int) -> SimulatedGain:
-        """What the policy earns, simulated: see :func:`restive.many.grid_value.simulate_gain`."""
-        return simulate_gain(self, **options)
 
 
 def plan_grid(
