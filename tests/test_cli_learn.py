@@ -20,6 +20,7 @@ import restive
 from command_line import no_terminal, run_command, told_by  # noqa: F401
 from restive import problems, simulation
 from restive.cli import app, live, warming
+from restive.experiments.experiment import DEFAULT_LEARNERS
 from restive.learners import LEARNERS, make_learner
 from restive.learners.plain import as_learner
 from restive.model import files
@@ -462,6 +463,11 @@ def test_the_shell_completes_names(words, expected):
     command = [sys.executable, "-c", program]
     shown = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False)
     assert expected in shown.stdout.split()
+
+
+def test_help_names_the_learners_that_compare_takes_by_default():
+    shown = CliRunner().invoke(app, ["compare", "--help"], terminal_width=80)
+    assert f"(default: {', '.join(DEFAULT_LEARNERS)})" in " ".join(shown.output.split())
 
 
 def test_every_command_shows_an_example_and_no_types():

@@ -6,6 +6,7 @@ import os
 import random
 import sys
 import time
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,19 @@ def test_mutants_differ_and_follow_from_their_seed():
 @pytest.mark.parametrize("name", LEARNERS)
 def test_every_learner_is_stopped_and_resumed(name):
     assert faults.resumed_equals(name, 4, 80) is True
+
+
+def test_mutants_share_no_values():
+    """What one mutant changes must not turn up in the next, nor within itself."""
+    before = deepcopy(mutants.NASTY)
+    for seed in range(300):
+        mutants.mutated_document({"a": [[1], {"b": []}], "c": {}}, random.Random(seed))
+    assert repr(mutants.NASTY) == repr(before)
+
+
+def test_the_validator_of_data_takes_numbers_by_their_value():
+    assert len({validators._cell(cell) for cell in (0, "0", 0.0, "-0.0", False, "false")}) == 1
+    assert validators._cell("-0.1") != validators._cell("0.1")
 
 
 def test_half_a_file_is_noticed(tmp_path):

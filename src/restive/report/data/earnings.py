@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 10.0  # seconds for an exact plan as forecast, and for a bounded one
 TOLERANCES = (1e-5, 1e-4, 1e-3)
-EVALUATED_BYTES = 50 << 20  # of memory for each of these: some seconds
-MOST_EVALUATED = 3  # arms up to which taking turns and the like are worked out
+MOST_EVALUATED = 3  # arms up to which taking turns and the like are worked out,
+EVALUATED_BYTES = 50 << 20  # with no more memory than this: some seconds
 
 
 @dataclass(frozen=True, eq=False)
