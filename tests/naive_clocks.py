@@ -28,10 +28,23 @@ def pull(clocks, values, last, arm, state):
     return total
 
 
-def keep_best(worth, action, best, policy, margin):
-    better = worth > best + margin
-    return np.where(better, worth, best), np.where(better, action, policy)
+def worths(clocks, values, order):
+    """What every pull is worth in every state after one of ``order[0]``; arrays along ``order``.
+
+    values: of every arm pulled last, along arms by number, the state of the arm pulled last.
+    """
+    last = order[0]
+    shape = [clocks[j].arm.n_states if j == last else clocks[j].size for j in order]
+    worth = np.empty((len(order), *shape))
+    for spots in product(*map(range, shape)):
+        state = dict(zip(order, spots, strict=True))
+        for way, arm in enumerate(order):
+            worth[(way, *spots)] = pull(clocks, values, last, arm, state)
+    return worth
 
 
-def keep_chosen(worth, action, policy, target):
-    return np.where(policy == action, worth, target)
+def blindfolded(clocks, worth, order):
+    """The same to who does not see hidden states: their mean."""
+    for axis, j in enumerate(order[1:], start=2):
+        worth = mix(clocks[j].blind, worth, axis)
+    return worth

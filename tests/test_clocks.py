@@ -11,7 +11,7 @@ from restive._kernels import clocks as kernel
 from restive.base.errors import TooLargeError
 from restive.many.block_bounds import OutOfTimeError
 from restive.many.clock_blocks import ClockBlocks, ClockPolicy, clock_ages
-from restive.many.clock_iteration import ClockProcess, along, solve_clocks
+from restive.many.clock_iteration import STEP, ClockProcess, along, solve_clocks
 from restive.many.clocks import Rows, hidden_clock, mixed_clock
 from restive.many.pricing import price_out
 from restive.planning.evaluation import evaluate
@@ -50,40 +50,85 @@ def test_rows_keep_a_matrix():
     assert rows.begin.tolist() == [0, 1, 2, 4]
     assert rows.columns.tolist() == [0, 1, 0, 1]
     assert rows.weights.tolist() == [0.0, 2.0, 1.0, 3.0]
+    assert rows.plain == 0
 
 
-def test_best_and_chosen_actions_are_kept():
-    rng = np.random.default_rng(2)
-    worth, best = rng.normal(size=(2, 40))
-    policy = rng.integers(0, 3, 40).astype(np.uint8)
-    want = naive.keep_best(worth, 2, best, policy, 0.1)
-    chosen = naive.keep_chosen(worth, 1, policy, best)
-    target, copy = best.copy(), policy.copy()
-    kernel.keep_chosen(worth, 1, policy, target)
-    np.testing.assert_array_equal(target, chosen)
-    kernel.keep_best(worth, 2, best, copy, 0.1)
-    np.testing.assert_array_equal(best, want[0])
-    np.testing.assert_array_equal(copy, want[1])
+def test_unit_rows_are_copied():
+    matrix = np.eye(5)[[2, 3, 4, 0]]
+    assert (Rows.of(matrix).shift, Rows.of(matrix).plain) == (2, 3)
+    assert (Rows.of(np.eye(3)).shift, Rows.of(np.eye(3)).plain) == (0, 3)
+    matrix[1, 3] = 0.5
+    assert Rows.of(matrix).plain == 1
+    values = np.random.default_rng(7).normal(size=(3, 5, 2))
+    np.testing.assert_allclose(along(matrix, values, 1), naive.mix(matrix, values, 1))
 
 
-def test_changes_are_bounded_and_followed():
-    target, values = np.array([1.0, 3.0, 2.0]), np.array([0.5, 0.5, 2.5])
-    assert kernel.extremes(target, values) == (-0.5, 2.5)
-    kernel.advance(values, target, 0.5, 1.0)
-    np.testing.assert_allclose(values, [0.25, 1.25, 1.75])
+@pytest.mark.parametrize("terms", range(1, 8))
+def test_rows_are_summed_with_weights(terms):
+    rng = np.random.default_rng(terms)
+    source, weights, total = rng.normal(size=80), rng.normal(size=terms + 2), np.empty(6)
+    kernel.combine(source, 3, 9, weights, 2, terms, total)
+    want = sum(weights[2 + i] * source[3 + 9 * i : 9 + 9 * i] for i in range(terms))
+    np.testing.assert_allclose(total, want)
 
 
-@pytest.mark.parametrize("make", [hidden_clock, mixed_clock])
-def test_pulls_are_worked_out_state_by_state(make):
+def block(make, count=3):
+    """A small process of arms of 2 to 5 states, one of them periodic, and values of its states."""
     rng = np.random.default_rng(3)
-    clocks = [make(random_arm(rng, 2), 4), make(random_arm(rng, 3), 3), make(FLIP, 3)]
-    process = ClockProcess(clocks, blind=False)
-    values = [rng.normal(size=process.shape(last)) for last in range(3)]
-    for last, arm in product(range(3), range(3)):
-        worth = process.pull(values, last, arm)
-        for state in product(*map(range, process.shape(last))):
-            want = naive.pull(clocks, values, last, arm, state)
-            assert worth[state] == pytest.approx(want, abs=1e-12)
+    sizes = [(random_arm(rng, 2), 4), (random_arm(rng, 5), 3), (FLIP, 3), (random_arm(rng, 3), 2)]
+    process = ClockProcess([make(*size) for size in sizes[:count]], blind=make is hidden_clock)
+    return process, [rng.normal(size=process.shape(last)) for last in range(count)]
+
+
+def by_number(process, values):
+    """Values with axes in the order of the arms' numbers."""
+    return [np.moveaxis(part, range(process.count), order)
+            for part, order in zip(values, process.axes, strict=True)]  # fmt: skip
+
+
+BLOCKS = [(hidden_clock, 1), (hidden_clock, 3), (hidden_clock, 4), (mixed_clock, 2),
+          (mixed_clock, 3)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "count"), BLOCKS)
+def test_sweeps_take_the_best_pulls(make, count):
+    process, values = block(make, count)
+    fresh = process.zeros()
+    low, high = process.sweep(values, fresh, None, 0.3)
+    plain = by_number(process, values)
+    best = [naive.worths(process.clocks, plain, order).max(axis=0) for order in process.axes]
+    for target, part, step in zip(best, values, fresh, strict=True):
+        np.testing.assert_allclose(step, part + STEP * (target - part - 0.3), atol=1e-12)
+    changes = np.concatenate([(t - v).ravel() for t, v in zip(best, values, strict=True)])
+    assert (low, high) == pytest.approx((changes.min(), changes.max()))
+
+
+def test_sweeps_take_the_pulls_of_a_policy():
+    process, values = block(hidden_clock)
+    policy = process.choose([-part for part in values])  # not the best one
+    fresh, plain = process.zeros(), by_number(process, values)
+    low, high = process.sweep(values, fresh, policy, 0.0)
+    for last, order in enumerate(process.axes):
+        worth = naive.worths(process.clocks, plain, order)
+        chosen = np.take_along_axis(worth, policy.ways[last][None].astype(int), 0)[0]
+        part = values[last]
+        np.testing.assert_allclose(fresh[last], part + STEP * (chosen - part), atol=1e-12)
+        assert low <= (chosen - part).min() + 1e-12
+        assert high >= (chosen - part).max() - 1e-12
+
+
+def test_choices_are_the_best_to_who_cannot_see():
+    process, values = block(hidden_clock)
+    policy, plain = process.choose(values), by_number(process, values)
+    for last, order in enumerate(process.axes):
+        worth = naive.worths(process.clocks, plain, order)
+        seen = naive.blindfolded(process.clocks, worth, order)
+        chosen = np.take_along_axis(seen, policy.ways[last][None].astype(int), 0)[0]
+        np.testing.assert_allclose(chosen, seen.max(axis=0), atol=1e-11)
+        rows = policy.ways[last].reshape(len(policy.taken[last]), -1)
+        for way in range(process.count):
+            np.testing.assert_array_equal(policy.taken[last][:, way], (rows == way).any(axis=1))
+    assert any(len(np.unique(ways)) > 1 for ways in policy.ways)
 
 
 @pytest.mark.parametrize("make", [hidden_clock, mixed_clock])
@@ -105,11 +150,11 @@ def test_choices_do_not_see_the_tail():
     rng = np.random.default_rng(6)
     clocks = [hidden_clock(random_arm(rng, 3), n) for n in (3, 2, 4)]
     process = ClockProcess(clocks, blind=True)
-    policy = process.choose([rng.normal(size=process.shape(last)) for last in range(3)])
+    policy = process.choose([rng.normal(size=process.shape(last)) for last in range(3)]).ways
     assert len(np.unique(policy[0])) > 1
-    for last, j in product(range(3), range(3)):
-        if j != last:
-            tail = np.moveaxis(policy[last], j, 0)[clocks[j].tail :]
+    for last in range(3):
+        for axis, j in enumerate(process.others(last), start=1):
+            tail = np.moveaxis(policy[last], axis, 0)[clocks[j].tail :]
             assert (tail == tail[0]).all()
 
 

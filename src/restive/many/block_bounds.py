@@ -11,6 +11,8 @@ from restive.model.bandit import Arm
 from restive.planning import Plan
 from restive.policies.policy import Policy
 
+HASTY, PATIENT = 0.1, 0.4  # shares of the time left for one more level of accuracy
+
 
 class OutOfTimeError(Exception):
     """The time for a plan is spent."""
@@ -38,7 +40,13 @@ class BlockBounds(Brief):
 
 
 class BlockPlanner(Protocol):
-    """Plans a block to an accuracy; price None: the block alone, no resting."""
+    """Plans a block to an accuracy; price None: the block alone, no resting.
+
+    patience: share of the time left that one more level of accuracy may take: little while the
+    block may still grow.
+    """
+
+    patience: float
 
     def __call__(
         self, arms: Sequence[Arm], price: float | None, accuracy: float, start: object

@@ -16,7 +16,7 @@ import numpy as np
 from restive.base.arrays import Floats, Ints
 from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
-from restive.many.block_bounds import BlockBounds
+from restive.many.block_bounds import HASTY, BlockBounds
 from restive.many.single_arm import price_arm
 from restive.mdp.certificate import bandit_parameters, certificate, row_errors
 from restive.mdp.representation import Representation
@@ -52,6 +52,7 @@ class ExactBlocks:
     def __init__(self, memory: int | None = None, deadline: float = np.inf) -> None:
         self.memory = memory_allowed(memory)
         self.deadline = deadline
+        self.patience = HASTY  # not asked: exact plans are as accurate as is wanted
         self._pace = FIRST_PACE  # seconds a state and arm, of the latest plan that took a while
         self._errors: dict[Arm, tuple[float, float]] = {}  # row error, and accuracy it served
 

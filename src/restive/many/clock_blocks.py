@@ -17,24 +17,26 @@ from numpy.typing import ArrayLike
 from restive.base.arrays import Floats, Ints
 from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
-from restive.many.block_bounds import BlockBounds, BlockPlanner, OutOfTimeError
+from restive.many.block_bounds import HASTY, BlockBounds, BlockPlanner, OutOfTimeError
 from restive.many.blocks import ExactBlocks
-from restive.many.clocks import ArmClock, Choices, hidden_clock, mixed_clock
+from restive.many.clocks import ArmClock, Choices, axes, hidden_clock, mixed_clock
 from restive.many.grid_points import slip_cost
 from restive.model.bandit import Arm
 from restive.policies.policy import Policy
 
 FIRST_ERROR = 0.6  # L1 distance of the last ages from the limit law at first,
 MOST_FIRST = 40_000  # or more, for fewer ages, where that makes more states than this
+COARSEST = 1.8  # error of any clock
+TELLING = 0.3  # error from which on bounds are of use
+EARLY, LATE = 3, 3.0  # arms that need ages alike; how much more error each later one may have
 FINER = 0.9  # in steps of this, until the states have grown
 GROWTH = 2.0  # by so much from one level to the next
 FINEST = 1e-14
 MOST_AGES = 400
 SOLVER_SHARE = 0.25  # of the accuracy, for the iteration
-LEVEL_SHARE = 0.4  # of the time left, for the next level
 NO_TIME = 0.3  # seconds by forecast
 SWEEPS = 80  # of a level, about
-FIRST_PACE = 1.5e-8  # seconds a state, arm and sweep
+FIRST_PACE = 6e-9  # seconds a state, arm and sweep
 TOO_SHORT = 20_000  # states; what takes less says nothing about pace
 
 
@@ -53,11 +55,11 @@ class ClockPolicy(Policy):
         chosen = np.zeros(len(ages), dtype=np.int64)
         places = np.stack([clock.place(states[:, j], np.maximum(ages[:, j], 2))
                            for j, clock in enumerate(self.clocks)])  # fmt: skip
-        for arm in range(self.n_arms):
+        for arm, order in enumerate(axes(self.clocks)):
             there = last == arm
-            index = places[:, there]
-            index[arm] = states[there, arm]
-            chosen[there] = self.choices[arm][tuple(index)]
+            index = places[order][:, there]
+            index[0] = states[there, arm]
+            chosen[there] = np.array(order)[self.choices[arm][tuple(index)]]
         return chosen
 
     def action(self, last_states: ArrayLike, ages: ArrayLike) -> int:
@@ -85,18 +87,19 @@ class ClockBlocks:
 
     def __init__(self, memory: int | None = None, deadline: float = np.inf) -> None:
         self.memory, self.deadline = memory_allowed(memory), deadline
+        self.patience = HASTY
         self._pace = FIRST_PACE
         self._block: tuple[Arm, ...] = ()  # of the latest plan, and the latest solutions of that
         # and the block before it, without a price and with one
         self._latest: dict[tuple[Arm, ...], dict[bool, _Level]] = {}
 
     def seconds(self, arms: Sequence[Arm], price: float | None, accuracy: float) -> float:
-        """Forecast of a first level; finer ones follow as far as they fit."""
-        return self._seconds(arms, _first_error(arms), price is not None)
+        """Forecast of a first level that tells something; finer ones follow as far as they fit."""
+        return self._seconds(arms, min(_first_error(arms), TELLING), price is not None)
 
     def _seconds(self, arms: Sequence[Arm], error: float, resting: bool) -> float:
         blocks = _blocks(arms, clock_ages(arms, error), resting)
-        if 8 * (2 * sum(blocks) + 4 * max(blocks)) > self.memory:
+        if 8 * (3 * sum(blocks) + 4 * max(blocks)) > self.memory:
             return inf
         return self._pace * SWEEPS * sum(blocks) * len(blocks)
 
@@ -106,7 +109,7 @@ class ClockBlocks:
         if tuple(arms) != self._block:
             before, self._block = self._block, tuple(arms)
             self._latest = {arms: self._latest.get(arms, {}) for arms in (before, self._block)}
-        if not np.isfinite(self.seconds(arms, price, accuracy)):
+        if not np.isfinite(self._seconds(arms, _first_error(arms), price is not None)):
             raise TooLargeError(f"a block of {len(arms)} arms does not fit into memory")
         alone, best, change = price is None, None, inf
         for level in self._levels(price, accuracy):
@@ -135,7 +138,7 @@ class ClockBlocks:
             error = _finer(arms, error)
         while error > FINEST:
             left = self.deadline - perf_counter()
-            if level is not None and self._seconds(arms, error, not alone) > LEVEL_SHARE * left:
+            if level is not None and self._seconds(arms, error, not alone) > self.patience * left:
                 return
             level = self._solved(error, price, accuracy, level)
             if level is None:
@@ -160,9 +163,8 @@ class ClockBlocks:
         solved = solve_clocks(process, values, max(SOLVER_SHARE * accuracy, 1e-12))
         if solved is None:
             return None
-        states = sum(part.size for part in solved.values)
-        if states > TOO_SHORT and start is None:
-            self._pace = (perf_counter() - began) / (SWEEPS * states * len(clocks))
+        if process.states > TOO_SHORT:
+            self._pace = (perf_counter() - began) / (SWEEPS * process.states * len(clocks))
         if alone:
             return _Level(error, clocks, solved.values, solved.lower, solved.policy)
         extra = sum(slip_cost(clock.arm, clock.slip) for clock in clocks)
@@ -174,6 +176,14 @@ class QuickBlocks:
 
     def __init__(self, memory: int | None = None, deadline: float = np.inf) -> None:
         self.exact, self.clocks = ExactBlocks(memory, deadline), ClockBlocks(memory, deadline)
+
+    @property
+    def patience(self) -> float:
+        return self.clocks.patience
+
+    @patience.setter
+    def patience(self, share: float) -> None:
+        self.clocks.patience = share
 
     def _planner(self, arms: Sequence[Arm], price: float | None, accuracy: float) -> BlockPlanner:
         exact = self.exact.seconds(arms, price, accuracy) <= NO_TIME
@@ -197,18 +207,23 @@ def _blocks(arms: Sequence[Arm], ages: Sequence[int], resting: bool) -> list[int
 
 
 def clock_ages(arms: Sequence[Arm], error: float) -> list[int]:
-    """Ages of each arm's clock: until its law is within ``error`` (L1) of the limit, and some."""
-    least = 3 + max(0, int(log2(1 / error)))
-    return [
-        2 if arm.n_states == 1 else min(max(arm.mixing_time(error), least), MOST_AGES)
-        for arm in arms
-    ]
+    """Ages of each arm's clock: until its law is within its error (L1) of the limit, and some.
+
+    Arms join a block in the order of what they earn, and those that come late need few ages.
+    """
+    ages = []
+    for j, arm in enumerate(arms):
+        own = min(error * LATE ** max(0, j + 1 - EARLY), COARSEST)
+        least = 3 + max(0, int(log2(1 / own)))
+        most = min(max(arm.mixing_time(own), least), MOST_AGES)
+        ages.append(2 if arm.n_states == 1 else most)
+    return ages
 
 
 def _first_error(arms: Sequence[Arm]) -> float:
     """The more arms there are, the fewer ages to begin with."""
     error = FIRST_ERROR
-    while error < 1.8 and sum(_blocks(arms, clock_ages(arms, error), False)) > MOST_FIRST:
+    while error < COARSEST and sum(_blocks(arms, clock_ages(arms, error), False)) > MOST_FIRST:
         error *= 1.15
     return error
 
@@ -226,9 +241,9 @@ def _carried(old: _Level, clocks: tuple[ArmClock, ...]) -> list[Floats]:
     from restive.many.clock_iteration import along
 
     fresh = []
-    for last, part in enumerate(old.values):
-        for j, clock in enumerate(clocks):
-            if j != last and clock.size != old.clocks[j].size:
-                part = along(clock.onto(old.clocks[j]), part, j)
+    for (_, *others), part in zip(axes(clocks), old.values, strict=True):
+        for axis, j in enumerate(others, start=1):
+            if clocks[j].size != old.clocks[j].size:
+                part = along(clocks[j].onto(old.clocks[j]), part, axis)
         fresh.append(part)
     return fresh

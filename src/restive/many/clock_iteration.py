@@ -1,21 +1,25 @@
 """Value iteration on blocks of arms with clocks: the best choice, or the best that cannot see.
 
-A state is (arm pulled last, its state, a point of every other arm's clock). Pulls of all arms are
-worked out for whole blocks of states at once, one axis an arm.
+A state is (arm pulled last, its state, a point of every other arm's clock). Values and choices of
+the states after a pull of one arm are an array: that arm's state, then the points of the others,
+in the order of ``clocks.axes``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from restive._kernels import clocks as kernel
 from restive.base.arrays import Floats
-from restive.many.clocks import ArmClock, Choices, Rows
+from restive.base.machine import share_out
+from restive.many.clocks import ArmClock, Choices, Rows, axes
 
 STEP = 0.95  # towards the backup; below 1, or periodic policies make values swing
 TIE = 1e-12
@@ -29,6 +33,30 @@ class LateError(Exception):
     """The deadline came in the middle of a sweep."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Laws:
+    """How points move and what they show; to a blind choice all points of a tail are one."""
+
+    older: list[Rows]
+    shown: list[Floats]  # (Z, S)
+
+    @classmethod
+    def of(cls, clocks: Sequence[ArmClock], blind: bool) -> _Laws:
+        views = [clock.blind if blind else np.eye(clock.size) for clock in clocks]
+        older = [Rows.of(view @ clock.older) for view, clock in zip(views, clocks, strict=True)]
+        shown = [np.ascontiguousarray(view @ clock.shown)
+                 for view, clock in zip(views, clocks, strict=True)]  # fmt: skip
+        return cls(older, shown)
+
+
+@dataclass(frozen=True, eq=False)
+class Blindfold:
+    """What a blind policy pulls; taken: (rows, arms) which of the choices a row of states has."""
+
+    ways: Choices
+    taken: list[NDArray[np.bool_]]
+
+
 class ClockProcess:
     """Arms with clocks, one pulled a step; ``blind``: choices do not see the points of tails."""
 
@@ -36,70 +64,109 @@ class ClockProcess:
         self.clocks, self.blind, self.deadline = tuple(clocks), blind, deadline
         self.count = len(self.clocks)
         self.sizes = [clock.arm.n_states for clock in self.clocks]
-        self.stay = [Rows.of(np.array(clock.arm.transitions)) for clock in self.clocks]
         self.first = [Rows.of(clock.first) for clock in self.clocks]
-        self.older = [Rows.of(clock.older) for clock in self.clocks]
-        self.shown = [Rows.of(clock.shown) for clock in self.clocks]
-        self.means = [Rows.of(clock.blind) for clock in self.clocks] if blind else []
+        self.axes = axes(self.clocks)
+        self.laws = _Laws.of(self.clocks, False)
+        self.states = sum(prod(self.shape(last)) for last in range(self.count))
+
+    @cached_property
+    def _seen(self) -> _Laws:
+        return _Laws.of(self.clocks, True) if self.blind else self.laws
+
+    def others(self, last: int) -> list[int]:
+        return self.axes[last][1:]
 
     def shape(self, last: int) -> tuple[int, ...]:
-        return tuple(self.sizes[j] if j == last else self.clocks[j].size
-                     for j in range(self.count))  # fmt: skip
+        return self.sizes[last], *(self.clocks[j].size for j in self.others(last))
 
     def zeros(self) -> list[Floats]:
         return [np.zeros(self.shape(last)) for last in range(self.count)]
 
-    def pull(self, values: list[Floats], last: int, arm: int) -> Floats:
-        """Reward and value one step later of a pull, in all states where ``last`` was pulled."""
+    def choose(self, values: list[Floats]) -> Blindfold:
+        """The best pulls, as far as choices can see; of equal ones the arm pulled last."""
+        ways = [np.empty(self.shape(last), dtype=np.uint8) for last in range(self.count)]
+        taken = [np.empty((part.size // self._width(last), self.count), dtype=np.bool_)
+                 for last, part in enumerate(ways)]  # fmt: skip
+
+        def work(first: int, stride: int) -> None:
+            for last in range(first, self.count, stride):
+                kernel.choose_rows(*self._reads(values, last, self._seen), TIE,
+                                   ways[last].ravel(), taken[last])  # fmt: skip
+
+        share_out(self.states * self.count, work)
+        return Blindfold(ways, taken)
+
+    def sweep(
+        self, values: list[Floats], fresh: list[Floats], policy: Blindfold | None, gain: float
+    ) -> tuple[float, float]:
+        """A damped sweep from values to fresh ones, with the policy's pulls or the best ones.
+
+        Least and largest change of an undamped one. gain: taken off all fresh values.
+        """
+        changes = np.empty((self.count, 2))
+
+        def work(first: int, stride: int) -> None:
+            for last in range(first, self.count, stride):
+                reads = self._reads(values, last, self.laws)
+                steps = values[last].ravel(), fresh[last].ravel(), STEP, gain
+                if policy is None:
+                    changes[last] = kernel.best_rows(*reads, *steps)
+                else:
+                    changes[last] = kernel.chosen_rows(
+                        *reads, *steps, policy.ways[last].ravel(), policy.taken[last]
+                    )
+
+        share_out(self.states * self.count, work)
+        return float(changes[:, 0].min()), float(changes[:, 1].max())
+
+    def _width(self, last: int) -> int:
+        """Of a row: the points of the innermost arm."""
+        return self.shape(last)[-1] if self.count > 1 else 1
+
+    def _reads(self, values: list[Floats], last: int, laws: _Laws) -> tuple[object, ...]:
+        """What the backups of all states after a pull of one arm read."""
+        arm, others = self.clocks[last].arm, self.others(last)
+        shape = np.array(self.shape(last)[: max(len(others), 1)])
+        stays = self._aged(values[last], 1, others, laws)
+        parts = [self._entries(values[j], j, last, laws) for j in others]
+        strides = np.zeros((len(others), len(shape)), dtype=np.int64)
+        numbers = np.zeros((len(others), 5), dtype=np.int64)
+        begin = weights = 0
+        for way, (j, part) in enumerate(zip(others, parts, strict=True)):
+            steps = np.array(part.strides[1:]) // part.itemsize
+            rest = [p for p in range(len(shape)) if p != way + 1]
+            strides[way, rest] = steps[: len(rest)]
+            numbers[way] = begin, part.strides[0] // 8, self.sizes[j], weights, way + 1
+            begin, weights = begin + part.size, weights + laws.shown[j].size
+        entries = np.concatenate([part.ravel() for part in parts]) if parts else np.empty(0)
+        shown = [laws.shown[j] for j in others]
+        table = np.concatenate([rows.ravel() for rows in shown]) if shown else np.empty(0)
+        innermost = np.ascontiguousarray(shown[-1].T).ravel() if shown else np.empty(0)
+        law = np.ascontiguousarray(arm.transitions).ravel()
+        return (shape, self._width(last), law, arm.transitions @ arm.rewards, stays.ravel(),
+                entries, strides, numbers, table, innermost)  # fmt: skip
+
+    def _entries(self, values: Floats, arm: int, last: int, laws: _Laws) -> Floats:
+        """Reward and value after a pull: its outcome, the state of the arm left, the others."""
         if perf_counter() > self.deadline:
             raise LateError
-        shape = [1] * self.count
-        shape[arm] = self.sizes[arm]
-        worth = values[arm] + self.clocks[arm].arm.rewards.reshape(shape)
-        if arm != last:
-            worth = _mixed(self.first[last], worth, last)
-        for j in range(self.count):
-            if j not in (arm, last):
-                worth = _mixed(self.older[j], worth, j)
-        return _mixed(self.stay[arm] if arm == last else self.shown[arm], worth, arm)
+        axis = self.others(arm).index(last) + 1
+        left = np.moveaxis(_mixed(self.first[last], values, axis), axis, 1)
+        rewards = self.clocks[arm].arm.rewards.reshape(-1, *[1] * (left.ndim - 1))
+        rest = [j for j in self.others(arm) if j != last]
+        return self._aged(np.add(left, rewards, order="C"), 2, rest, laws)
 
-    def choose(self, values: list[Floats]) -> Choices:
-        """The best pulls, as far as choices can see."""
-        policies = []
-        for last in range(self.count):
-            best = np.full(self.shape(last), -np.inf)
-            policy = np.zeros(best.shape, dtype=np.uint8)
-            for arm in self._order(last):
-                worth = self.pull(values, last, arm)
-                for j in range(self.count):
-                    if self.blind and j != last:
-                        worth = _mixed(self.means[j], worth, j)
-                kernel.keep_best(worth.ravel(), arm, best.ravel(), policy.ravel(), TIE)
-            policies.append(policy)
-        return policies
-
-    def _order(self, last: int) -> list[int]:
-        """Of equal pulls the arm pulled last, then the first."""
-        return [last, *(arm for arm in range(self.count) if arm != last)]
-
-    def sweep(self, values: list[Floats], policy: Choices | None) -> list[Floats]:
-        """One backup of all values, with the policy's pulls or with the best ones."""
-        targets = []
-        for last in range(self.count):
-            target = np.full(self.shape(last), -np.inf)
-            spare = np.zeros(target.shape if policy is None else (0,), dtype=np.uint8)
-            for arm in self._order(last):
-                worth = self.pull(values, last, arm).ravel()
-                if policy is None:
-                    kernel.keep_best(worth, arm, target.ravel(), spare.ravel(), 0.0)
-                else:
-                    kernel.keep_chosen(worth, arm, policy[last].ravel(), target.ravel())
-            targets.append(target)
-        return targets
+    def _aged(self, values: Floats, axis: int, arms: Sequence[int], laws: _Laws) -> Floats:
+        """One step later for these arms, whose axes begin with this one."""
+        if perf_counter() > self.deadline:
+            raise LateError
+        for place, j in enumerate(arms, start=axis):
+            values = _mixed(laws.older[j], values, place)
+        return values
 
     def rounding(self, values: list[Floats]) -> float:
         """Generous bound of the rounding of one backup."""
-        scale = 1.0 + max(float(np.abs(part).max()) for part in values)
+        scale = 1.0 + max(float(max(part.max(), -part.min())) for part in values)
         terms = sum(4 + 2 * size * (1 + np.log2(2.0 + clock.ages))
                     for size, clock in zip(self.sizes, self.clocks, strict=True))  # fmt: skip
         return EPS * scale * (8 + float(terms))
@@ -114,8 +181,8 @@ def _mixed(rows: Rows, source: Floats, axis: int) -> Floats:
     shape = source.shape
     before, after = prod(shape[:axis]), prod(shape[axis + 1 :])
     target = np.empty((*shape[:axis], len(rows.begin) - 1, *shape[axis + 1 :]))
-    kernel.mix(source.ravel(), target.ravel(), before, shape[axis], after, rows.begin,
-               rows.columns, rows.weights)  # fmt: skip
+    kernel.mix(source.ravel(), target.ravel(), before, shape[axis], after, rows.shift, rows.plain,
+               rows.begin, rows.columns, rows.weights)  # fmt: skip
     return target
 
 
@@ -139,37 +206,27 @@ def solve_clocks(
     A blind policy is chosen anew now and then at first, and bounds are those of the last one.
     """
     values = process.zeros() if start is None else [part.copy() for part in start]
+    fresh = process.zeros()
     policy, best = None, None
-    lower, upper, narrowest, since = -np.inf, np.inf, np.inf, 0
+    gain, lower, upper, narrowest, since = 0.0, -np.inf, np.inf, np.inf, 0
     try:
         for count in range(most):
             if process.blind and (count == 0 or count in IMPROVE):
                 policy = process.choose(values)
                 lower, upper, narrowest = -np.inf, np.inf, np.inf
-            low, high = _advanced(process, values, policy)
             slack = process.rounding(values)
+            low, high = process.sweep(values, fresh, policy, gain)
+            values, fresh, gain = fresh, values, 0.5 * (low + high)
             lower, upper = max(lower, low - slack), min(upper, high + slack)
             if upper - lower < SHRUNK * narrowest:
                 narrowest, since = upper - lower, count
             if best is None or not process.blind or lower >= best.lower:
                 narrow = upper - lower <= tolerance
-                best = ClockSolution(lower, upper, values, policy, count + 1, narrow)
+                ways = None if policy is None else policy.ways
+                best = ClockSolution(lower, upper, values, ways, count + 1, narrow)
             settled = not process.blind or count > IMPROVE[-1]
             if settled and (upper - lower <= tolerance or count - since > STALLED):
                 break
     except LateError:
         pass
     return best
-
-
-def _advanced(
-    process: ClockProcess, values: list[Floats], policy: Choices | None
-) -> tuple[float, float]:
-    """One damped sweep in place; least and largest change of an undamped one."""
-    targets = process.sweep(values, policy)
-    pairs = [(target.ravel(), part.ravel()) for target, part in zip(targets, values, strict=True)]
-    changes = [kernel.extremes(*pair) for pair in pairs]
-    low, high = min(least for least, _ in changes), max(most for _, most in changes)
-    for target, part in pairs:
-        kernel.advance(part, target, STEP, 0.5 * (low + high))
-    return float(low), float(high)

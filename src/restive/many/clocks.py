@@ -11,9 +11,10 @@ becomes of it at age N makes the difference (docs/theory/clocks.md):
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import log2
+from math import inf, log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,18 +24,24 @@ from restive.many.grid_points import SAME, ArmGrid
 from restive.model import chains
 from restive.model.bandit import Arm
 
-Choices = list[NDArray[np.uint8]]  # arm to pull in every state, for each arm pulled last
+# for each arm pulled last what to pull in every state: its place in the order of ``axes``
+Choices = list[NDArray[np.uint8]]
 
 EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A sparse matrix by rows: those of row r are entries begin[r] to begin[r + 1]."""
+    """A sparse matrix by rows: those of row r are entries begin[r] to begin[r + 1].
+
+    The first ``plain`` rows are unit vectors, those from ``shift`` on: they are copied.
+    """
 
     begin: Ints
     columns: Ints
     weights: Floats
+    shift: int
+    plain: int
 
     @classmethod
     def of(cls, matrix: Floats) -> Rows:
@@ -43,7 +50,12 @@ class Rows:
         there[~there.any(axis=1), 0] = True
         rows, columns = np.nonzero(there)
         begin = np.searchsorted(rows, np.arange(len(matrix) + 1))
-        return cls(begin, columns, np.ascontiguousarray(matrix[rows, columns]))
+        weights = np.ascontiguousarray(matrix[rows, columns])
+        shift, at = int(columns[0]), begin[:-1]
+        units = (np.diff(begin) == 1) & (weights[at] == 1.0)
+        units &= columns[at] == np.arange(len(matrix)) + shift
+        plain = len(units) if units.all() else int(np.argmin(units))
+        return cls(begin, columns, weights, shift, plain)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +105,28 @@ class ArmClock:
         return matrix
 
     @cached_property
+    def breadth(self) -> float:
+        """About how many points matter, whatever the number of ages."""
+        try:
+            return self.arm.n_states * self.arm.mixing_time(0.25)
+        except ArithmeticError:  # too slow to count
+            return inf
+
+    @cached_property
     def blind(self) -> Floats:
         """(Z, Z): hidden states replaced by their mean, for choices that cannot see them."""
         matrix = np.eye(self.size)
         matrix[self.tail :, self.tail :] = self.arm.stationary
         return matrix
+
+
+def axes(clocks: Sequence[ArmClock]) -> list[list[int]]:
+    """For each arm pulled last: that arm, then the others in the order of their axes.
+
+    The broadest arm comes last: loops run along its points.
+    """
+    order = sorted(range(len(clocks)), key=lambda j: clocks[j].breadth)
+    return [[last, *(j for j in order if j != last)] for last in range(len(clocks))]
 
 
 def hidden_clock(arm: Arm, ages: int) -> ArmClock:

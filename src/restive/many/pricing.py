@@ -16,7 +16,7 @@ import numpy as np
 
 from restive.base.described import Brief
 from restive.base.errors import TooLargeError
-from restive.many.block_bounds import BlockBounds, BlockPlanner, OutOfTimeError
+from restive.many.block_bounds import PATIENT, BlockBounds, BlockPlanner, OutOfTimeError
 from restive.many.clock_blocks import QuickBlocks
 from restive.many.envelope import Envelope, Known
 from restive.many.lagrangian import Priced, lagrangian_bound, minimise
@@ -32,7 +32,8 @@ SHARES = (0.05, 0.12, 0.3)  # accuracy of plans in units of the gap so far: the 
 QUICK = 0.15  # takes no more than this share of the time left
 ROUNDING = 1e-14  # of a chord and a sum, relative
 LAST_SHARE = 0.1  # but no finer than this share of the tolerance
-POLISH = 0.02  # the same where it cannot grow
+POLISH = 0.02  # the same where it cannot grow,
+SETTLED = 0.002  # until a round wins no more than this share of the gap
 LEAST_PRICE = 0.01  # in units of the largest reward
 SEARCHES = 6  # prices at which one block is planned, at most
 
@@ -124,8 +125,8 @@ def improvements(
             if smaller[0] and search.width >= width:
                 search.block_known = smaller  # there was no time to plan the larger one well
                 break
-        width = np.inf
-        while search.block and search.width < (1 - POLISH) * width:
+        width, plan_block.patience = np.inf, PATIENT
+        while search.block and search.width < (1 - SETTLED) * width:
             width = search.width
             yield search.alone()
             yield from search.at_prices(POLISH)
