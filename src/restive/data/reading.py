@@ -18,8 +18,7 @@ from restive.data.columns import Columns, columns_of
 from restive.data.cutting import Cut
 from restive.data.files import read_columns
 from restive.data.reading_options import check_reading
-from restive.data.records import Records, joined, records_of
-from restive.data.roles import roles_of
+from restive.data.records import Records, joined, records_of, roles_of
 from restive.data.states import LEAVE_OUT, ArmStates, arm_states
 from restive.data.timing import timed
 from restive.data.traces import ArmTrace, Traces
