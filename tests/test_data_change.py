@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from markov_traces import STICKY, THREE, arm_of, thinned, walk
-from restive.data import cycles
 from restive.data.change import BINS, EDGE, change_test, find_moves, jump_scan, period_test
-from restive.data.cycles import find_cycle, find_surprises, state_scores
-from restive.data.dependence import dependence_tests
+from restive.data.surprises import dependence_tests, find_cycle, find_surprises, state_scores
 
 TURNED = np.array([[0.5, 0.5], [0.1, 0.9]])
 
@@ -109,7 +107,7 @@ def test_periods_of_sparse_logs_on_a_coarse_grid():
 
 
 def test_long_times_are_looked_at_coarsely(monkeypatch):
-    monkeypatch.setattr(cycles, "GRID", 1 << 12)
+    monkeypatch.setattr("restive.data.surprises.GRID", 1 << 12)
     cycle = find_cycle(seasonal(400.0, 8_001, np.random.default_rng(7)))
     assert cycle.p < 1e-4
     assert cycle.period == pytest.approx(400, rel=0.05)

@@ -117,7 +117,7 @@ def test_a_memory_of_two_is_seen_and_measured(share):
     arm = thinned(arm, share, rng) if share < 1 else arm
     test = order_test(arm, 1, 2, rng)
     assert test.reading.p < 1e-4
-    seen = clearest(test.tables)
+    seen = clearest(test.reading.tables)
     assert seen.stratum == 1  # the second state one step ago
     assert abs(seen.difference) == pytest.approx(0.5, abs=0.15)
     more = order_test(arm, 2, 3, rng).reading

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 from restive.data.change import change_test, period_test
-from restive.data.cycles import find_cycle
-from restive.data.dependence import dependence_tests
 from restive.data.markov import check_markov
 from restive.data.orders import find_windows, order_test
+from restive.data.surprises import dependence_tests, find_cycle
 from restive.data.tables import detectable_bits
 from restive.data.traces import ArmTrace, Traces
 from verification import ALPHA, Check, Finding, Settings, judge

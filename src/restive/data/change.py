@@ -22,7 +22,6 @@ from restive.data.tables import (
     CountTables,
     Reading,
     chance_of,
-    count_tables,
     counted,
     likelihood_ratio,
     read_tables,
@@ -38,6 +37,7 @@ SEGMENTS = 4
 PHASES = 8
 EDGE = 3  # stretches at either end that no jump is looked for in
 MOSTLY = 0.85  # of the change over segments that a jump explains; a steady drift: 0.8
+TOO_FEW = f"fewer than {LEAST} repeated transitions"  # where there is no reading
 STRATUM = 10  # transitions of one state at one gap, below which they are left out
 
 
@@ -64,17 +64,13 @@ class GapMoves:
 class ChangeTest:
     """Change over segments of time and at the most visible moment, or over phases of a period.
 
+    reading: None if there is too little to tell. p: of both tests together.
     jump: time of the first look after the most visible jump; None if the change is gradual.
-    p: of both tests together. period: steps, for a test of phases.
     """
 
     reading: Reading | None
-    tables: CountTables | None
     p: float | None
     jump: int | None = None
-    p_jump: float | None = None
-    period: float | None = None
-    note: str = ""
 
 
 def find_moves(trace: ArmTrace) -> GapMoves:
@@ -91,18 +87,17 @@ def change_test(trace: ArmTrace, rng: np.random.Generator, draws: int = DRAWS) -
     fine = _counts(moves, bins, BINS)
     segments = CountTables(_merged(fine))
     if segments.total < LEAST or segments.degrees == 0:
-        return ChangeTest(None, None, None, note=f"fewer than {LEAST} repeated transitions")
+        return ChangeTest(None, None)
     null = _unchanging(trace, moves, fine, rng, draws)
     method = SHUFFLES if _exact(trace, fine, draws) else MARGINS
     reading = read_tables(segments, rng, null[0], method)
     assert reading is not None
     scan = jump_scan(fine[None])[0]
     place = int(scan.argmax()) + EDGE
-    p_jump = chance_of(float(scan.max()), null[1])
-    p = min(1.0, 2 * min(reading.p, p_jump))
+    p = min(1.0, 2 * min(reading.p, chance_of(float(scan.max()), null[1])))
     explained = float(scan.max() - null[1].mean()) / max(1e-9, reading.g - float(null[0].mean()))
     at = int(moves.times[np.searchsorted(bins, place)]) if explained >= MOSTLY else None
-    return ChangeTest(reading, segments, p, at, p_jump)
+    return ChangeTest(reading, p, at)
 
 
 def period_test(
@@ -115,8 +110,7 @@ def period_test(
     if _exact(trace, tables.counts, draws):
         null = likelihood_ratio(_shuffled_counts(moves, rows, phases, rng, draws))
     reading = read_tables(tables, rng, null)
-    note = "" if reading else f"fewer than {LEAST} repeated transitions"
-    return ChangeTest(reading, tables, reading.p if reading else None, period=period, note=note)
+    return ChangeTest(reading, reading.p if reading else None)
 
 
 def n_phases(period: float) -> int:
@@ -152,7 +146,8 @@ def _counts(moves: GapMoves, rows: Ints, n_rows: int) -> Ints:
     strata = moves.strata
     often = strata >= 0
     shape = (int(strata.max(initial=-1)) + 1, n_rows, moves.size)
-    return count_tables(strata[often], rows[often], moves.after[often], shape).counts
+    counts = counted(strata[None, often], rows[None, often], moves.after[None, often], shape)
+    return np.asarray(counts[0])
 
 
 def _merged(fine: Ints) -> Ints:

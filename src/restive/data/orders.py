@@ -47,16 +47,14 @@ class Windows:
 
 @dataclass(frozen=True)
 class OrderTest:
-    """Whether a chain of order ``against`` fits better than one of order ``order``.
+    """Whether a chain of order ``against`` fits better than one of a lower order.
 
     reading: None if the log holds too little to tell; note then says why. gaps: distances of the
     looks that were used, with the number of windows at each.
     """
 
-    order: int
     against: int
     reading: Reading | None
-    tables: CountTables | None
     gaps: tuple[tuple[int, int], ...]
     note: str = ""
 
@@ -99,10 +97,10 @@ def order_test(
     gaps = tuple(zip(distances[enough].tolist(), counts[enough].tolist(), strict=True))
     if not gaps:
         note = f"no {STRATUM} windows of {against + 1} looks at equal distances"
-        return OrderTest(order, against, None, None, gaps, note)
+        return OrderTest(against, None, gaps, note)
     if size ** (against + 1) * len(gaps) > LARGEST:
         note = f"{size} states have too many tuples of {against + 1} to count"
-        return OrderTest(order, against, None, None, gaps, note)
+        return OrderTest(against, None, gaps, note)
     kept = np.isin(windows.gaps, distances[enough])
     strata = np.searchsorted(distances[enough], windows.gaps[kept])
     tables = CountTables(_counts(windows.states[None, kept], strata, order, size, len(gaps))[0])
@@ -111,7 +109,7 @@ def order_test(
         null = _shuffles(trace, order, against, rng, draws)
     reading = read_tables(tables, rng, null)
     note = "" if reading else f"fewer than {LEAST} windows that could differ"
-    return OrderTest(order, against, reading, tables, gaps, note)
+    return OrderTest(against, reading, gaps, note)
 
 
 def _counts(states: Ints, gaps: Ints, order: int, size: int, n_gaps: int = 1) -> Ints:

@@ -48,10 +48,9 @@ class CountTables:
 
     def draws(self, number: int, rng: np.random.Generator) -> Floats:
         """G of ``number`` tables drawn with the margins of these."""
-        totals = np.zeros(number)
-        for table in self.drawn(number, rng):
-            totals += likelihood_ratio(table[:, None])
-        return totals
+        return sum(
+            (likelihood_ratio(t[:, None]) for t in self.drawn(number, rng)), np.zeros(number)
+        )
 
     def drawn(self, number: int, rng: np.random.Generator) -> Any:
         """One array (number, rows, columns) for each stratum in which anything can differ."""
@@ -74,7 +73,7 @@ class CountTables:
 
 @dataclass(frozen=True)
 class Reading:
-    """What tables say: a p-value, and how large the thing is.
+    """What ``tables`` say: a p-value, and how large the thing is.
 
     p: chance of a G as large where rows do not matter. bits: information that the rows add about
     the next state, per transition, less what they seem to add by chance. share: bits as a part of
@@ -82,9 +81,9 @@ class Reading:
     level with a chance of 80%.
     """
 
+    tables: CountTables
     g: float
     degrees: int
-    transitions: int
     p: float
     bits: float
     share: float
@@ -92,12 +91,9 @@ class Reading:
     shrinkage: float  # weight that rows deserve against their stratum: 1 - E G / G, at least 0
     method: str
 
-
-def count_tables(
-    strata: Ints, rows: Ints, columns: Ints, shape: tuple[int, int, int]
-) -> CountTables:
-    """Tables from one entry per transition; shape: numbers of strata, rows and columns."""
-    return CountTables(counted(strata[None], rows[None], columns[None], shape)[0])
+    @property
+    def transitions(self) -> int:
+        return self.tables.total
 
 
 def counted(strata: Ints, rows: Ints, columns: Ints, shape: tuple[int, int, int]) -> Ints:
@@ -130,7 +126,7 @@ def read_tables(
     excess = max(0.0, g - expected)
     nats = excess / (2 * tables.total)
     open_nats = _entropy(tables) or np.inf
-    return Reading(g, degrees, tables.total, chance_of(g, null), float(nats / np.log(2)),
+    return Reading(tables, g, degrees, chance_of(g, null), float(nats / np.log(2)),
                    float(nats / open_nats), detectable_bits(degrees, tables.total),
                    excess / g if g > 0 else 0.0, method)  # fmt: skip
 
@@ -148,11 +144,11 @@ def chance_of(statistic: float, null: Floats) -> float:
     return float(min(p, gammaincc(mean**2 / spread, statistic * mean / spread)))
 
 
-def detectable_bits(degrees: int, transitions: int, level: float = 0.05) -> float:
-    """Bits per transition at which G would exceed its ``level`` quantile in 80% of such logs."""
+def detectable_bits(degrees: int, transitions: int) -> float:
+    """Bits per transition at which G would exceed its 5% quantile in 80% of such logs."""
     from scipy.special import chdtri, chndtrinc
 
-    shift = float(chndtrinc(chdtri(degrees, level), degrees, 1 - SHARPNESS))
+    shift = float(chndtrinc(chdtri(degrees, 0.05), degrees, 1 - SHARPNESS))
     return shift / (2 * transitions * float(np.log(2)))
 
 

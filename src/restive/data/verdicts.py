@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from math import nan
 from typing import Any, Literal
 
 from restive.base.described import Described
 from restive.data import verdict_words as words
 from restive.data.stakes import Stake
+from restive.experiments.paired import holm
 
 Kind = Literal["memory", "change", "period", "dependence"]
 
@@ -142,9 +144,8 @@ class Verdicts(Described):
 
 def corrected(findings: Sequence[Assumption], level: float) -> list[Assumption]:
     """Holm's correction over all findings that have a p-value."""
-    tested = sorted((f.p, k) for k, f in enumerate(findings) if f.p is not None)
-    result, largest = list(findings), 0.0
-    for rank, (p, k) in enumerate(tested):
-        largest = max(largest, min(1.0, (len(tested) - rank) * p))
-        result[k] = replace(findings[k], corrected=largest, fails=largest <= level)
-    return result
+    p_values = holm([nan if finding.p is None else finding.p for finding in findings]).tolist()
+    return [
+        finding if finding.p is None else replace(finding, corrected=p, fails=p <= level)
+        for finding, p in zip(findings, p_values, strict=True)
+    ]
