@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from restive import problems
 from restive.cli import app
-from restive.experiments.files import load_experiment
+from restive.experiments.experiment import load_experiment
 from restive.model import files
 
 PROGRAM = [sys.executable, "-c", "from restive.cli import main; main()", "compare"]

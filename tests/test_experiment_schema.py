@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from restive import LEARNERS, Learner, ProblemError, declare, experiment_schema
 from restive.base.options import Parameter
 from restive.cli import app
-from restive.experiments.files import FIELDS, experiment_from
+from restive.experiments.experiment import FIELDS, experiment_from
 from restive.problems import GALLERY
 
 PLAIN = {"problems": ["example-1"], "learners": ["thompson"], "horizons": 10, "runs": 1}

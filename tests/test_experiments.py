@@ -21,7 +21,7 @@ from restive.base.errors import ProblemError, RestiveError
 from restive.experiments import Experiment, Participant, load_results
 from restive.experiments.cells import Cell
 from restive.experiments.directory import OTHER, read_cell, write_cell
-from restive.experiments.files import load_experiment
+from restive.experiments.experiment import load_experiment
 from restive.experiments.progress import Pace, Watcher, batches
 from restive.learners import make_learner
 from restive.model import files

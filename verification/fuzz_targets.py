@@ -95,7 +95,7 @@ delta = 0.05
 
 
 def _experiments(room: Path) -> Target:
-    from restive.experiments.files import load_experiment
+    from restive.experiments.experiment import load_experiment
 
     def mutate(folder: Path, rng: random.Random) -> Path:
         if rng.random() < 0.5:
@@ -126,7 +126,7 @@ TRACE_EXPERIMENT: dict[str, Any] = {
 
 def _trace_experiments(room: Path) -> Target:
     """An experiment on data: either its file is spoilt or the data."""
-    from restive.experiments.files import load_experiment
+    from restive.experiments.experiment import load_experiment
 
     tables = {name: content for name, content in _tables().items() if name.endswith(".csv")}
 

@@ -14,16 +14,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from restive.base.arrays import Bools, Floats
 from restive.base.errors import Fault, ProblemError, RestiveError, TooLargeError, refuse
 from restive.base.machine import installed_version
 from restive.experiments.participants import Participant
-from restive.experiments.traces import played_stretch
 from restive.experiments.underway import noted
 from restive.learners import Learner
 from restive.learners.plain import as_learner
 from restive.model.bandit import Bandit
 from restive.planning import Plan, Refusal, plan_within
 from restive.simulation import BanditWorld, TraceWorld, play
+from restive.simulation.scoring import marks
+from restive.simulation.traced import play_trace
 
 PATIENCE = 20.0  # seconds that the plan behind the regret may take by its forecast
 MEMORY = 1 << 30  # bytes it may take; fixed, so that no machine's size decides on a result
@@ -173,6 +175,38 @@ def _record(job: Job, learner: Learner, known: Plan | None, notes: Path | None) 
         "episodes": len(run.episodes),
         "pulls": list(run.pulls),
     }
+
+
+def played_stretch(learner: Learner, trace: TraceWorld, horizon: int, run: int) -> dict[str, Any]:
+    """What a learner did on the stretch of a run.
+
+    rewards: sums along the marks. against: what the stretch's best single arm earned up to there:
+    its own rewards on a trace without gaps, else its mean for every recorded pull.
+    """
+    world = trace.part(run * horizon, (run + 1) * horizon)
+    replayed = play_trace(learner, world)
+    at = marks(horizon) - 1
+    counted = replayed.counted
+    pulls = np.bincount(replayed.pulls[counted], minlength=world.n_arms)
+    return {
+        "rewards": np.cumsum(np.nan_to_num(replayed.paid))[at].tolist(),
+        "against": _best_arm(world, counted)[at].tolist(),
+        "gap_regret": None,
+        "boundary": None,
+        "episodes": len(learner.episodes),
+        "pulls": pulls.tolist(),
+        "missed": int((~counted).sum()),
+    }
+
+
+def _best_arm(world: TraceWorld, counted: Bools) -> Floats:
+    """What the best single arm of a stretch earns along it."""
+    if world.complete:
+        best = world.rewards[int(world.rewards.sum(axis=1).argmax())]
+        return np.asarray(np.cumsum(best))
+    known = [row[seen] for row, seen in zip(world.rewards, world.seen, strict=True)]
+    rate = max((float(row.mean()) for row in known if len(row)), default=0.0)
+    return np.asarray(rate * np.cumsum(counted))
 
 
 def _shared(cell: Cell) -> tuple[str, int, int]:

@@ -1,4 +1,7 @@
-"""What an experiment is: problems, learners, horizons, runs and a seed, checked all at once."""
+"""What an experiment is: problems, learners, horizons, runs and a seed, checked all at once.
+
+From Python, or from a file in TOML or JSON.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,25 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from restive.base.errors import Fault, refuse
-from restive.base.words import shown
+from restive.base.errors import Fault, ProblemError, refusal, refuse
+from restive.base.words import guess, shown
 from restive.experiments.description import LONGEST, MOST_CELLS, MOST_RUNS, MOST_STEPS
-from restive.experiments.named_problem import NamedProblem
 from restive.experiments.participants import Participant, participants_from
-from restive.experiments.problems import Problems, problems_from
-from restive.experiments.traces import stretch_faults
+from restive.experiments.problems import (
+    NamedProblem,
+    Problems,
+    problems_from,
+    problems_in_file,
+    stretch_faults,
+)
+from restive.model.files import read_document
 
 if TYPE_CHECKING:
     from restive.experiments.progress import Watcher
     from restive.experiments.results import Results
 
+FIELDS = ("problems", "learners", "horizons", "runs", "seed", "delta")  # of a file
+HAS = f"An experiment has {', '.join(FIELDS)}."
 DEFAULT_LEARNERS = ("tied-sampling", "tied-ucrl", "colored-ucrl2", "thompson", "best-arm")
 
 Count = SupportsIndex | float
@@ -126,6 +136,58 @@ def compare(
     where: workers, backend, address and watcher, as for ``Experiment.run``.
     """
     return Experiment(problems, learners, horizons, runs, seed, delta).run(directory, **where)
+
+
+def load_experiment(path: str | Path, **changes: Any) -> Experiment:
+    """Read an experiment file; ``changes`` take the place of its own fields.
+
+    Paths in it are relative to the file. Raises ProblemError with everything that is wrong.
+    """
+    raw = read_document(path)
+    if not isinstance(raw, Mapping):
+        remedy = "Write problems = [...] and, if you like, learners, horizons, runs and a seed."
+        raise refusal(str(path), "not an experiment", shown(raw), remedy)
+    return experiment_from({**raw, **changes}, Path(path).parent)
+
+
+def experiment_in(path: str | Path) -> Mapping[str, Any] | None:
+    """The fields of an experiment file; None for problem files, names, and what is unreadable."""
+    if not str(path).lower().endswith((".toml", ".json")):
+        return None
+    try:
+        raw = read_document(path)
+    except ProblemError:
+        return None  # the reader of problem files says what is wrong with it
+    describes = isinstance(raw, Mapping) and "problems" in raw and "arms" not in raw
+    return raw if describes else None
+
+
+def experiment_from(fields: Mapping[str, Any], folder: Path | None = None) -> Experiment:
+    """The experiment with these fields, or a ProblemError with everything that is wrong.
+
+    folder: where an experiment file lies; None for the command line.
+    """
+    known = {key: value for key, value in fields.items() if key in FIELDS}
+    faults = [
+        Fault(key, "no such field", shown(fields[key]), f"{guess(key, FIELDS)}{HAS}")
+        for key in fields
+        if key not in (*FIELDS, "command")
+    ]
+    items = known.get("problems", [])
+    named, wrong = problems_in_file(items if isinstance(items, list | tuple) else [items], folder)
+    faults += wrong
+    known["problems"] = () if wrong else named
+    if "learners" in known:
+        participants, wrong = participants_from(known.pop("learners"), folder)
+        faults += wrong
+        known |= {} if wrong else {"learners": participants}
+    try:
+        experiment = Experiment(**known, command=str(fields.get("command", "")))
+    except ProblemError as error:
+        # a problem that could not be read is one fault, not also that there are none
+        faults += [f for f in error.faults if not (faults and f.path == "problems")]
+    refuse(faults)
+    return experiment
 
 
 def _horizons(entries: Any) -> tuple[tuple[int, ...], list[Fault]]:

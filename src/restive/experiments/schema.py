@@ -9,7 +9,7 @@ from typing import Any
 from restive.base.options import Parameter
 from restive.experiments.description import LONGEST, MOST_RUNS
 from restive.experiments.experiment import Experiment
-from restive.experiments.traces import READING
+from restive.experiments.problems import READING
 from restive.learners import LEARNERS
 from restive.model.files import DIALECT
 from restive.problems import GALLERY

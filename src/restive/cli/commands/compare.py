@@ -160,7 +160,7 @@ def _read_workers(text: str) -> int | None:
 
 
 def _experiment(files: list[str], settings: dict[str, Any], command: str) -> Experiment:
-    from restive.experiments.files import experiment_from, experiment_in
+    from restive.experiments.experiment import experiment_from, experiment_in
 
     described = {file: fields for file in files if (fields := experiment_in(file)) is not None}
     if described and len(files) > 1:
