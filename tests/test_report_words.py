@@ -13,8 +13,7 @@ import pytest
 import synthetic_results
 from restive import ProblemError, problems
 from restive.experiments.bands import Bands
-from restive.experiments.summary import summarize
-from restive.experiments.summary_rows import exponent
+from restive.experiments.summary import exponent, summarize
 from restive.report.comparison import facts as facts
 from restive.report.comparison import words as words
 from restive.report.comparison.figures import regret_figure

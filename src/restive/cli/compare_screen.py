@@ -16,8 +16,7 @@ from restive.cli.console import console, table, waiting
 from restive.experiments.progress import Watcher, far
 from restive.experiments.results import Failure, Results
 from restive.experiments.statistics import Interval
-from restive.experiments.summary import Summary
-from restive.experiments.summary_rows import Entry, Measure, exponent
+from restive.experiments.summary import Entry, Measure, Summary, exponent
 
 LONGEST_NAME = 40
 LINE = 400  # letters of a message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from restive.experiments.statistics import (
     MIN_RUNS,
     Interval,
     blockwise,
+    from_json,
     json_number,
     mean_interval,
     resamples,
@@ -49,13 +50,10 @@ class Comparison:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Comparison:
         """What ``to_dict`` wrote."""
-        p_value, corrected = (
-            nan if content[key] is None else float(content[key])
-            for key in ("p_value", "corrected_p_value")
-        )
         return cls(
             content["problem"], content["horizon"], content["learner"], content["against"],
-            Interval.from_dict(content["difference"]), p_value, corrected,
+            Interval.from_dict(content["difference"]), from_json(content["p_value"]),
+            from_json(content["corrected_p_value"]),
         )  # fmt: skip
 
 
@@ -63,17 +61,48 @@ class Comparison:
 class Ratio:
     """Geometric mean over problems of a ratio of mean regrets, below 1 where the learner is better.
 
-    ratios: per problem, in the order given; worst: the place of the largest.
+    ratios: per problem, in the order given.
     """
 
     interval: Interval
     ratios: tuple[float, ...]
     best: tuple[int, ...]  # which of the others had the least mean on each problem
-    worst: int
+
+    @property
+    def worst(self) -> int:
+        """The place of the largest ratio; -1 if it is not known."""
+        return (
+            int(np.argmax(self.ratios)) if self.ratios and not any(map(isnan, self.ratios)) else -1
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; nan becomes None."""
         return self.interval.to_dict() | {"ratios": [json_number(r) for r in self.ratios]}
+
+
+@dataclass(frozen=True)
+class Versus:
+    """A learner against the first one over all problems that both played."""
+
+    horizon: int
+    learner: str
+    against: str
+    problems: tuple[str, ...]
+    ratio: Ratio
+
+    def to_dict(self) -> dict[str, Any]:
+        fields = self.ratio.to_dict()
+        ratios = dict(zip(self.problems, fields.pop("ratios"), strict=True))
+        head = {"horizon": self.horizon, "learner": self.learner, "against": self.against}
+        return head | fields | {"ratios": ratios}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Versus:
+        """What ``to_dict`` wrote."""
+        ratios = tuple(map(from_json, content["ratios"].values()))
+        ratio = Ratio(Interval.from_dict(content), ratios, (0,) * len(ratios))
+        problems = tuple(content["ratios"])
+        return cls(content["horizon"], content["learner"], content["against"], problems, ratio)
 
 
 def sign_flip_test(differences: ArrayLike) -> float:
@@ -133,9 +162,7 @@ def holm(p_values: ArrayLike) -> Floats:
     return corrected
 
 
-def geometric_ratio(
-    own: Sequence[ArrayLike], others: Sequence[Sequence[ArrayLike]], level: float = LEVEL
-) -> Ratio:
+def geometric_ratio(own: Sequence[ArrayLike], others: Sequence[Sequence[ArrayLike]]) -> Ratio:
     """Geometric mean over problems of own mean / least mean of the others.
 
     own: per problem one number per run; others: per problem the same for each of the others.
@@ -149,28 +176,25 @@ def geometric_ratio(
     ratios = tuple(float(a / b) if a > 0 and b > 0 else nan for a, b in pairs)
     if np.isnan(ratios).any() or not ratios:
         reason = "a mean regret is not above 0" if ratios else "no problem in common"
-        return Ratio(Interval(nan, nan, nan, level, reason), ratios, best, -1)
-    worst = int(np.argmax(ratios))
+        return Ratio(Interval(nan, nan, nan, LEVEL, reason), ratios, best)
     value = float(np.exp(np.mean(np.log(ratios))))
-    return Ratio(_ratio_interval(value, mine, theirs, level), ratios, best, worst)
+    return Ratio(_ratio_interval(value, mine, theirs), ratios, best)
 
 
-def _ratio_interval(
-    value: float, mine: Sequence[Floats], theirs: Sequence[Floats], level: float
-) -> Interval:
+def _ratio_interval(value: float, mine: Sequence[Floats], theirs: Sequence[Floats]) -> Interval:
     runs = {rows.shape[-1] for rows in (*mine, *theirs)}
     if len(runs) > 1 or min(runs) < MIN_RUNS:
         reason = "not all learners have the same runs" if len(runs) > 1 else "too few runs"
-        return Interval(value, nan, nan, level, reason)
+        return Interval(value, nan, nan, LEVEL, reason)
     picks = resamples(runs.pop())
     tops = np.array([picks @ x for x in mine])
     bottoms = np.array([(picks @ rows.T).min(axis=1) for rows in theirs])
     fine = ((tops > 0) & (bottoms > 0)).all(axis=0)
-    if fine.mean() < 1 - 0.1 * (1 - level):
-        return Interval(value, nan, nan, level, "a mean regret is too close to 0 for an interval")
+    if fine.mean() < 1 - 0.1 * (1 - LEVEL):
+        return Interval(value, nan, nan, LEVEL, "a mean regret is too close to 0 for an interval")
     logs = np.log(tops[:, fine] / bottoms[:, fine]).mean(axis=0)
-    low, high = np.exp(np.quantile(logs, [(1 - level) / 2, (1 + level) / 2]))
-    return Interval(value, float(low), float(high), level)
+    low, high = np.exp(np.quantile(logs, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
+    return Interval(value, float(low), float(high))
 
 
 def compare_pairs(

@@ -113,7 +113,7 @@ class Results(Pictured):
 
     def table(self) -> Table:
         """One row for each problem, horizon and learner: mean losses with their intervals."""
-        from restive.experiments.summary_rows import MEASURES
+        from restive.experiments.summary import MEASURES
 
         rows = []
         for entry in self.summary.entries:

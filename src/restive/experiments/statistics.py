@@ -50,10 +50,7 @@ class Interval:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Interval:
         """What ``to_dict`` wrote."""
-        value, lower, upper = (
-            nan if content[key] is None else float(content[key])
-            for key in ("value", "lower", "upper")
-        )
+        value, lower, upper = (from_json(content[key]) for key in ("value", "lower", "upper"))
         return cls(value, lower, upper, reason=content.get("reason", ""))
 
 
@@ -81,6 +78,11 @@ class Band:
 def json_number(value: float) -> float | None:
     """For JSON: nine digits, since libraries differ in the last ones; None in place of nan."""
     return float(f"{value:.9g}") if isfinite(value) else None
+
+
+def from_json(number: float | None) -> float:
+    """What ``json_number`` wrote."""
+    return nan if number is None else float(number)
 
 
 def mean_band(curves: ArrayLike, level: float = LEVEL) -> Band:

@@ -3,30 +3,89 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
-from math import nan
-from typing import TYPE_CHECKING, Any
+from math import isfinite, nan
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from restive.base.arrays import Floats
-from restive.experiments.paired import Comparison, compare_pairs, geometric_ratio
+from restive.experiments.paired import Comparison, Versus, compare_pairs, geometric_ratio
 from restive.experiments.statistics import (
     LEVEL,
     WINDOW,
     Interval,
+    json_number,
     mean_interval,
     median_interval,
     slope,
 )
-from restive.experiments.summary_rows import MEASURES, Entry, Final, Measure, Versus
 from restive.learners import LEARNERS
 
 if TYPE_CHECKING:
     from restive.experiments.results import Curves, Results
 
 LEAST_POINTS = 10  # in time, for a growth exponent
+Measure = Literal["gap_regret", "regret", "weak_regret"]
+MEASURES: tuple[Measure, ...] = ("gap_regret", "regret", "weak_regret")
+
+
+def exponent(value: float) -> str:
+    """A growth exponent in two decimals, nothing where there is none.
+
+    >>> exponent(0.5), exponent(-1e-16), exponent(-0.004), exponent(-0.25), exponent(nan)
+    ('0.50', '0.00', '0.00', '-0.25', '')
+    """
+    return f"{round(value, 2) + 0.0:.2f}" if isfinite(value) else ""
+
+
+@dataclass(frozen=True)
+class Final:
+    """Regret at the end of the runs."""
+
+    mean: Interval
+    median: Interval
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"mean": self.mean.to_dict(), "median": self.median.to_dict()}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Final:
+        return cls(*(Interval.from_dict(content[key]) for key in ("mean", "median")))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One learner on one problem with one horizon.
+
+    rank: by the mean of the summary's measure among the learners there, from 1; None for those
+    that did not run. Seconds and episodes are medians over the runs; seconds depend on the
+    machine and stay out of ``to_dict``.
+    """
+
+    problem: str
+    learner: str
+    horizon: int
+    runs: int
+    final: Mapping[Measure, Final]
+    slope: Interval  # exponent of growth of the measure
+    rank: int | None
+    episodes: float
+    seconds: float
+    planning_seconds: float
+    refusal: str = ""  # why it did not run
+
+    def to_dict(self) -> dict[str, Any]:
+        head: dict[str, Any] = {
+            "problem": self.problem, "learner": self.learner, "horizon": self.horizon
+        }  # fmt: skip
+        if self.refusal:
+            return head | {"refusal": self.refusal}
+        finals: dict[str, Any] = {name: interval.to_dict() for name, interval in self.final.items()}
+        growth = {"slope": self.slope.to_dict(), "episodes": json_number(self.episodes)}
+        return head | {"runs": self.runs, "rank": self.rank} | finals | growth
 
 
 @dataclass(frozen=True)
@@ -46,7 +105,10 @@ class Summary:
     best: tuple[Comparison, ...]
     ratios: tuple[Versus, ...]
     yardsticks: frozenset[str]
-    _places: dict[tuple[str, str, int], Entry] = field(repr=False, compare=False)
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str, int], Entry]:
+        return {(entry.problem, entry.learner, entry.horizon): entry for entry in self.entries}
 
     def entry(self, problem: str, learner: str, horizon: int) -> Entry | None:
         """The entry of one learner; None if it has not finished."""
@@ -104,10 +166,9 @@ def summarize(
                     entries.append(_refused(place, results.refusals[place]))
             first += _against_first(problem, horizon, ends)
             best += _against_best(problem, horizon, ends, informed)
-    places = {(e.problem, e.learner, e.horizon): e for e in entries}
     ratios = [v for horizon in results.horizons for v in _ratios(results, horizon, measure)]
     return Summary(
-        measure, LEVEL, tuple(entries), tuple(first), tuple(best), tuple(ratios), informed, places
+        measure, LEVEL, tuple(entries), tuple(first), tuple(best), tuple(ratios), informed
     )
 
 
@@ -118,23 +179,17 @@ def summary_from(content: Mapping[str, Any], results: Results) -> Summary:
         tuple(map(Comparison.from_dict, content[key])) for key in ("against_first", "against_best")
     )
     ratios = tuple(map(Versus.from_dict, content["ratios_to_first"]))
-    places = {(e.problem, e.learner, e.horizon): e for e in entries}
     informed = yardsticks_in(results)
-    return Summary(
-        content["measure"], content["level"], entries, first, best, ratios, informed, places
-    )
+    return Summary(content["measure"], content["level"], entries, first, best, ratios, informed)
 
 
 def _entry_from(content: Mapping[str, Any], results: Results) -> Entry:
     place = (content["problem"], content["learner"], content["horizon"])
     if "refusal" in content:
         return _refused(place, content["refusal"])
-    curves = results.finished[place]
     finals: dict[Measure, Final] = {name: Final.from_dict(content[name]) for name in MEASURES}
-    growth = Interval.from_dict(content["slope"])
-    times = _median(curves.seconds), _median(curves.planning_seconds)
-    episodes = _median(curves.episodes)
-    return Entry(*place, content["runs"], finals, growth, content["rank"], episodes, *times)
+    growth, medians = Interval.from_dict(content["slope"]), _medians(results.finished[place])
+    return Entry(*place, content["runs"], finals, growth, content["rank"], *medians)
 
 
 def _curves(results: Results, problem: str, horizon: int) -> dict[str, Curves]:
@@ -152,10 +207,8 @@ def _entry(place: tuple[str, str, int], curves: Curves, used: Measure, rank: int
     for name in MEASURES:
         ends = np.asarray(getattr(curves, name))[:, -1]
         finals[name] = Final(mean_interval(ends), median_interval(ends))
-    return Entry(
-        *place, len(curves.seconds), finals, _growth(curves, used), rank, _median(curves.episodes),
-        _median(curves.seconds), _median(curves.planning_seconds),
-    )  # fmt: skip
+    growth = _growth(curves, used)
+    return Entry(*place, len(curves.seconds), finals, growth, rank, *_medians(curves))
 
 
 def _growth(curves: Curves, used: Measure) -> Interval:
@@ -216,5 +269,8 @@ def _ratios(results: Results, horizon: int, measure: Measure) -> list[Versus]:
     return versus
 
 
-def _median(values: Any) -> float:
-    return float(np.median(np.asarray(values, dtype=np.float64)))
+def _medians(curves: Curves) -> tuple[float, float, float]:
+    """Of episodes, seconds and planning seconds over the runs."""
+    numbers = np.array([curves.episodes, curves.seconds, curves.planning_seconds], dtype=np.float64)
+    episodes, seconds, planning = np.median(numbers, axis=1).tolist()
+    return episodes, seconds, planning

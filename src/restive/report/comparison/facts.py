@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from restive.experiments.summary_rows import exponent
+from restive.experiments.summary import exponent
 from restive.report.comparison.lead import Ranking, standing
 from restive.report.comparison.words import CLEAR, amount, chance, span
 from restive.report.drawing import palette
@@ -16,8 +16,7 @@ from restive.report.drawing import palette
 if TYPE_CHECKING:
     from restive.experiments import Results
     from restive.experiments.statistics import Interval
-    from restive.experiments.summary import Summary
-    from restive.experiments.summary_rows import Entry, Measure
+    from restive.experiments.summary import Entry, Measure, Summary
     from restive.model.bandit import Arm, Bandit
 
 TableCell = dict[str, Any]

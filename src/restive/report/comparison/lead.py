@@ -27,8 +27,7 @@ from restive.report.comparison.words import (
 if TYPE_CHECKING:
     from restive.experiments import Results
     from restive.experiments.paired import Comparison
-    from restive.experiments.summary import Summary
-    from restive.experiments.summary_rows import Entry, Measure
+    from restive.experiments.summary import Entry, Measure, Summary
 
 
 @dataclass(frozen=True)
