@@ -12,8 +12,13 @@ from restive import ProblemError, make_learner, play, problems
 from restive._kernels import tied
 from restive.estimation.chain import estimate_chain
 from restive.estimation.gap_counts import GapCounts
-from restive.estimation.likelihood import climb, information, log_likelihood, moves_expected
-from restive.estimation.profiles import profile
+from restive.estimation.likelihood import (
+    climb,
+    information,
+    log_likelihood,
+    moves_expected,
+    profile,
+)
 from restive.estimation.remarks import remarks
 from restive.simulation import BanditWorld
 

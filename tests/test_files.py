@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from malformed_cases import CASES, FOLDER, PHRASES
 from restive import Arm, Bandit, ProblemError
 from restive.model.files import dump_problem, load_problem, parse_problem, problem_schema
-from restive.model.problem_file import EXAMPLE, ArmFile, ProblemFile
+from restive.model.structure import EXAMPLE, ArmFile, ProblemFile
 
 CHANNEL = "[[arms]]\ntransitions = [[0.9, 0.1], [0.1, 0.9]]\nrewards = [0.0, 1.0]\n"
 

@@ -13,8 +13,7 @@ from restive.base.errors import ProblemError
 from restive.cli import app
 from restive.data.fitting import fit
 from restive.data.reading import read_traces
-from restive.data.replay import replay
-from restive.data.staying import STAY, Staying
+from restive.data.replay import STAY, Staying, replay
 from restive.data.trace_world import trace_world
 from restive.learners import check_learner, make_learner
 from restive.learners.cooldown import Cooldown

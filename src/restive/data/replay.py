@@ -14,7 +14,6 @@ from restive.base.errors import RestiveError, refuse
 from restive.data.fitting import fit
 from restive.data.reading import read_traces
 from restive.data.replay_result import Kind, Replay, ReplayRow
-from restive.data.staying import STAY, Staying
 from restive.data.trace_world import trace_world
 from restive.data.traces import Traces
 from restive.learners.cooldown import Cooldown
@@ -24,6 +23,7 @@ from restive.model.bandit import Bandit
 from restive.planning import Plan, plan_within
 from restive.policies.greedy import plan_policy
 from restive.policies.policy import Always, InTurn, Policy
+from restive.policies.sight import NEVER
 from restive.policies.tables import whittle_policy
 from restive.simulation.traced import Replayed, TraceWorld, play_trace
 
@@ -31,6 +31,7 @@ DEFAULT_LEARNERS = ("tied-sampling", "thompson")
 COOLDOWNS = (2, 8, 32)
 PATIENCE, MEMORY = 20.0, 1 << 30  # seconds by forecast and bytes of the plan of what was fitted
 OLDEST = 200  # ages told apart by indices where no plan fits
+STAY = "stay, else the one unseen longest"
 
 
 def replay(
@@ -196,3 +197,25 @@ def _pieces(traces: Traces) -> list[str]:
     if all(arm.pieces.max(initial=0) == 0 for arm in traces.arms):
         return []
     return ["The pieces were played one after the other, as if time had run on between them."]
+
+
+class Staying(Cooldown):
+    """Stays with the arm seen last while it pays no less than the mean of all rewards so far.
+
+    >>> rule = Staying(2)
+    >>> for reward in (1.0, 0.0):
+    ...     rule.tell(rule.ask(), "any", reward)
+    >>> rule.ask()
+    0
+    """
+
+    name = STAY
+
+    def ask(self) -> int:
+        if not self.sight.complete:
+            return self.sight.states.index(NEVER)
+        ages = np.array([self.sight.age(arm) for arm in range(self.n_arms)])
+        count, total = self.totals.sum(axis=0)
+        last = int(np.argmin(ages))
+        pays = self.paid[last] * count >= total - 1e-12 * count  # sums of equal rewards may round
+        return last if pays else int(np.argmax(ages))

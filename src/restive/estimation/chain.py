@@ -19,8 +19,8 @@ from restive.estimation.likelihood import (
     entry_variances,
     log_likelihood,
     moves_expected,
+    profile,
 )
-from restive.estimation.profiles import profile
 from restive.model import chains
 
 FIRST_ROUNDS = 40  # from every start; only those that may still win go on

@@ -1,15 +1,18 @@
-"""The files of an experiment's directory: where they stand, and how cells are kept."""
+"""The files of an experiment's directory: where they stand, how cells are kept, who may write."""
 
 from __future__ import annotations
 
 import errno
 import json
+import os
 import re
+import socket
+import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from restive.base.documents import canonical_json, read_json
 from restive.base.errors import refusal
@@ -130,3 +133,47 @@ def writing(path: Path) -> Iterator[None]:
         remedy = "Make room" if full else "See that the folder can be written to"
         rest = "what is finished is kept, and the same command goes on from there"
         raise refusal(str(path), message, "", f"{remedy}: {rest}.") from None
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Hold the lock file ``path``, or say who does."""
+    with _opened(path) as stream:
+        if not _taken(stream.fileno()):
+            stream.seek(0)
+            holder = stream.read(200).decode(errors="replace").strip() or "another process"
+            remedy = "Wait for it, or give another directory."
+            raise refusal(str(path.parent), "another comparison is writing there", holder, remedy)
+        with suppress(OSError):  # on a full disk it is held all the same
+            stream.truncate(0)
+            stream.write(f"process {os.getpid()} on {socket.gethostname()}\n".encode())
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                stream.truncate(0)
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return open(path, "ab+", buffering=0)
+    except OSError as error:
+        message = f"cannot be written: {(error.strerror or str(error)).lower()}"
+        remedy = "See that the folder can be written to, or give another directory."
+        raise refusal(str(path), message, "", remedy) from None
+
+
+def _taken(descriptor: int) -> bool:
+    """Whether the lock could be taken; the system frees it when the file is closed."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

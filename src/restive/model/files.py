@@ -14,8 +14,8 @@ from restive.base.reading import read_file
 from restive.base.words import guess, shown
 from restive.model.arguments import require_bandit
 from restive.model.bandit import Arm, Bandit
-from restive.model.problem_file import ProblemFile
 from restive.model.schema import RepeatedKeys, bandit_from, shared_names
+from restive.model.structure import ProblemFile
 
 Format = Literal["toml", "json"]
 

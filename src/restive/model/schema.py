@@ -15,8 +15,8 @@ import numpy as np
 from restive.base.errors import Fault, ProblemError, refusal
 from restive.base.words import shown
 from restive.model.bandit import Arm, Bandit
-from restive.model.problem_file import ArmFile
 from restive.model.structure import (
+    ArmFile,
     Steps,
     path_of,
     require_sane_size,
