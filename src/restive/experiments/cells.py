@@ -29,6 +29,10 @@ from restive.simulation.traced import play_trace
 
 PATIENCE = 20.0  # seconds that the plan behind the regret may take by its forecast
 MEMORY = 1 << 30  # bytes it may take; fixed, so that no machine's size decides on a result
+LONGEST = 10**12  # steps
+MOST_RUNS = 10**6
+MOST_CELLS = 10**6  # runs of all learners on all problems; each is a file of about 5 kB
+MOST_STEPS = 10**15  # of all runs; a year for the quickest learners on one core
 PACKAGES = ("restive", "numpy", "scipy", "numba")
 SOURCES = "restive sources"  # beside them, a hash
 HOME = Path(__file__).parent.parent  # of the package

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from restive.base.errors import Fault, ProblemError, refusal, refuse
 from restive.base.words import guess, shown
-from restive.experiments.description import LONGEST, MOST_CELLS, MOST_RUNS, MOST_STEPS
-from restive.experiments.participants import Participant, participants_from
+from restive.experiments.cells import LONGEST, MOST_CELLS, MOST_RUNS, MOST_STEPS
+from restive.experiments.participants import Learners, Participant, participants_from
 from restive.experiments.problems import (
     NamedProblem,
     Problems,
@@ -35,7 +35,6 @@ HAS = f"An experiment has {', '.join(FIELDS)}."
 DEFAULT_LEARNERS = ("tied-sampling", "tied-ucrl", "colored-ucrl2", "thompson", "best-arm")
 
 Count = SupportsIndex | float
-Learners = str | Participant | Iterable[str | Participant | Mapping[str, Any]]
 
 
 @dataclass(frozen=True, init=False)

@@ -74,9 +74,7 @@ class Participant:
             if self.own and self.name not in LEARNERS:  # a process that has not imported it yet
                 user_modules.load(self.module, self.folders)
             return LEARNERS.find(self.name).build(bandit, horizon, delta, rng, **self.options)
-        maker = self.maker
-        if maker is None:
-            maker = user_modules.find(self.name, self.folders)
+        maker = self._resolved()
         declaration = getattr(maker, "declaration", None)
         if isinstance(maker, type) and declaration is not None:
             return declaration.build(bandit, horizon, delta, rng, **self.options)  # type: ignore[no-any-return]
@@ -97,13 +95,15 @@ class Participant:
             return list(error.faults)
         return [fault.under("options") for fault in entry.option_faults(self.options)]
 
+    def _resolved(self) -> Any:
+        """The class, function or learner that is meant."""
+        return user_modules.find(self.name, self.folders) if self.maker is None else self.maker
+
     def _own_faults(self) -> list[Fault]:
         places = " or ".join(map(str, self.folders))
         remedy = f"Write module:function, of a module in {places}, or of one that is installed."
         try:
-            maker = self.maker
-            if maker is None:
-                maker = user_modules.find(self.name, self.folders)
+            maker = self._resolved()
         except Exception as error:  # importing a user's module may raise anything
             words = f"{type(error).__name__}: {error}".splitlines()[0][:200]
             return [Fault("name", f"cannot be imported: {words}", self.name, remedy)]
@@ -190,11 +190,12 @@ def _participant(item: Any, folder: Path | None) -> Participant:
     if not isinstance(item, Mapping):
         remedy = "Give its name, or a class or a function that makes it."
         raise refusal("", "not a learner", shown(item), remedy)
-    faults = []
-    for key in item:
-        if key not in ("name", "label", "options"):
-            remedy = "A learner has a name, a label and options."
-            faults.append(Fault(str(key), "no such field", shown(item[key]), remedy))
+    remedy = "A learner has a name, a label and options."
+    faults = [
+        Fault(str(key), "no such field", shown(item[key]), remedy)
+        for key in item
+        if key not in ("name", "label", "options")
+    ]
     for key in ("name", "label"):
         if not isinstance(item.get(key, ""), str) or (key == "name" and not item.get(key)):
             text = shown(item.get(key, ""))

@@ -14,8 +14,7 @@ import numpy as np
 from restive.base.documents import canonical_json
 from restive.base.errors import refusal
 from restive.experiments.cells import PLAN, Cell
-from restive.experiments.description import read_description
-from restive.experiments.directory import Directory, read_cell
+from restive.experiments.directory import Directory, read_cell, read_description
 from restive.experiments.results import Curves, Failure, Place, Results
 from restive.experiments.store import (
     CellKeys,
@@ -65,22 +64,20 @@ class _Reader:
         failures: dict[Place, Failure] = {}
         curves: dict[Place, Curves] = {}
         for problem, horizon in product(self.problems, self.spec["horizons"]):
-            groups = {name: self._runs(problem, name, horizon) for name in self.learners}
-            for name, runs in groups.items():
-                if failure := self._failure((problem, name, horizon)):
-                    failures[problem, name, horizon] = failure
+            playing: dict[Place, list[CellContent]] = {}
+            for name in self.learners:
+                place = (problem, name, horizon)
+                runs = self._runs(place)
+                if failure := self._failure(place):
+                    failures[place] = failure
                 elif refused := next((run["refused"] for run in runs if "refused" in run), None):
-                    refusals[problem, name, horizon] = refused
-            playing = {
-                name: runs
-                for name, runs in groups.items()
-                if not {(problem, name, horizon)} & (refusals.keys() | failures.keys())
-            }
-            shared = min((len(runs) for runs in playing.values()), default=0)
-            for name, runs in playing.items():
-                count = shared if partial else self.spec["runs"]
+                    refusals[place] = refused
+                else:
+                    playing[place] = runs
+            shared = min(map(len, playing.values()), default=0)
+            count = shared if partial else self.spec["runs"]
+            for place, runs in playing.items():
                 if 0 < count <= len(runs):
-                    place = (problem, name, horizon)
                     curves[place] = self._curves(place, runs[:count])
         return Results(
             self.problems, self.learners, tuple(self.spec["horizons"]), self.spec["runs"],
@@ -95,11 +92,11 @@ class _Reader:
         n_arms = self.bandits[cell.problem].n_arms
         return record if len(record.get("pulls", range(n_arms))) == n_arms else None
 
-    def _runs(self, problem: str, learner: str, horizon: int) -> list[CellContent]:
+    def _runs(self, place: Place) -> list[CellContent]:
         """Results of the first runs, up to the first that is missing or damaged."""
         runs: list[CellContent] = []
         for run in range(self.spec["runs"]):
-            record = self._read(Cell(problem, learner, horizon, run))
+            record = self._read(Cell(*place, run))
             if record is None:
                 break
             runs.append(record)

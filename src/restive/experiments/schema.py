@@ -7,7 +7,7 @@ from inspect import signature
 from typing import Any
 
 from restive.base.options import Parameter
-from restive.experiments.description import LONGEST, MOST_RUNS
+from restive.experiments.cells import LONGEST, MOST_RUNS
 from restive.experiments.experiment import Experiment
 from restive.experiments.problems import READING
 from restive.learners import LEARNERS

@@ -19,8 +19,16 @@ from restive.base.errors import Fault, refusal, refuse
 from restive.base.reading import read_file
 from restive.base.words import shown
 from restive.experiments.cells import PLAN, SOURCES, Cell, CellOutcome, Job, versions
-from restive.experiments.description import FORMAT, read_description
-from restive.experiments.directory import Directory, alone, read_cell, whole, write_cell, writing
+from restive.experiments.directory import (
+    FORMAT,
+    Directory,
+    alone,
+    read_cell,
+    read_description,
+    whole,
+    write_cell,
+    writing,
+)
 
 if TYPE_CHECKING:
     from restive.experiments.experiment import Experiment
