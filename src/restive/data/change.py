@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
-from restive.data.orders import shuffled
+from restive.data.orders import shuffled, shuffled_paths
 from restive.data.tables import (
     DRAWS,
     LEAST,
@@ -163,7 +163,7 @@ def _exact(trace: ArmTrace, counts: Ints, draws: int) -> bool:
     Shuffling pieces would leave the change from one to the next as it is, so it takes one piece.
     """
     alone = len(np.unique(trace.pieces)) == 1
-    return alone and shuffled(trace, 1) and 0 < counts.size * draws <= MOST_CELLS
+    return alone and shuffled(trace) and 0 < counts.size * draws <= MOST_CELLS
 
 
 def _unchanging(
@@ -185,11 +185,8 @@ def _shuffled_counts(
     moves: GapMoves, rows: Ints, n_rows: int, rng: np.random.Generator, draws: int
 ) -> Ints:
     """(draws, states, rows, columns) of paths with the same transitions in another order."""
-    from restive._kernels.shuffles import shuffle_paths
-
     path = np.concatenate([moves.states, moves.after[-1:]])
-    drawn = np.empty((draws, len(path)), dtype=np.int64)
-    shuffle_paths(path, moves.size, rng, drawn)
+    drawn = shuffled_paths(path, moves.size, rng, draws)
     often = np.bincount(moves.states, minlength=moves.size) >= STRATUM
     counts = counted(drawn[:, :-1], rows[None], drawn[:, 1:], (moves.size, n_rows, moves.size))
     return counts[:, often]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive.base.arrays import Floats, Ints
 from restive.data.columns import Columns, is_missing, number
@@ -38,40 +36,21 @@ class Clock:
 def read_times(columns: Columns, name: str) -> Clock:
     """The time of each row; a row without one is refused."""
     cells = columns.cells[name]
-    if isinstance(cells, np.ndarray) and cells.dtype.kind == "M":
-        return Clock(_from_dates(columns, name, cells), True)
-    quick = _numbers(cells)
-    if quick is None:
-        first = next((cell for cell in cells if not is_missing(cell)), None)
-        dates = number(first) is None
-        times = _dates(columns, name) if dates else [number(cell) for cell in cells]
-        _check_times(columns, name, times)
-        return Clock(np.array(times, dtype=np.float64), dates)
-    bad = np.flatnonzero(~np.isfinite(quick))
-    if len(bad):
-        raise _no_time(columns, name, int(bad[0]))
-    return Clock(quick, False)
-
-
-def _from_dates(columns: Columns, name: str, cells: NDArray[Any]) -> Floats:
-    bad = np.flatnonzero(np.isnat(cells))
-    if len(bad):
-        raise _no_time(columns, name, int(bad[0]))
-    return cells.astype("datetime64[us]").astype(np.int64) / 1e6
-
-
-def _numbers(cells: Sequence[Any]) -> Floats | None:
-    """All cells as numbers at once, if they are."""
-    try:
-        return np.array(cells, dtype=np.float64)
-    except (TypeError, ValueError):
-        return None
-
-
-def _check_times(columns: Columns, name: str, times: list[float | None]) -> None:
-    for row, moment in enumerate(times):
-        if moment is None:
-            raise _no_time(columns, name, row)
+    dates = isinstance(cells, np.ndarray) and cells.dtype.kind == "M"
+    if isinstance(cells, np.ndarray) and dates:
+        seconds = cells.astype("datetime64[us]").astype(np.int64) / 1e6
+        times = np.where(np.isnat(cells), np.nan, seconds)
+    else:
+        try:
+            times = np.array(cells, dtype=np.float64)  # all at once, if they are numbers
+        except (TypeError, ValueError):
+            first = next((cell for cell in cells if not is_missing(cell)), None)
+            dates = number(first) is None
+            read = _dates(columns, name) if dates else [number(cell) for cell in cells]
+            times = np.array(read, dtype=np.float64)  # nan for None
+    if bad := np.flatnonzero(~np.isfinite(times)).tolist():
+        raise _no_time(columns, name, bad[0])
+    return Clock(times, dates)
 
 
 def _no_time(columns: Columns, name: str, row: int) -> Exception:

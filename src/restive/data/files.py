@@ -16,17 +16,12 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO, NoReturn, TextIO
 
 from restive.base.errors import ProblemError
-from restive.base.words import count_text, guess, shown, size_text
+from restive.base.words import count_text, shown, size_text
 from restive.data import limits
 from restive.data.columns import Columns
 from restive.data.csv_files import read_csv
-from restive.data.limits import (
-    SMALLER,
-    forecast,
-    heading,
-    lines_of,
-    refuse,
-)
+from restive.data.limits import SMALLER, forecast, heading, lines_of, refuse
+from restive.model.files import nearby
 
 READERS = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl",
            ".parquet": "parquet", ".pq": "parquet"}  # fmt: skip
@@ -69,7 +64,7 @@ def read_columns(path: str | Path) -> Columns:
     except UnicodeDecodeError:
         _refuse_bytes(target)
     except OSError as error:
-        refuse(str(path), error.strerror or str(error), "", _nearby(target))
+        refuse(str(path), error.strerror or str(error), "", nearby(target))
 
 
 def _piped(stream: BinaryIO) -> Columns:
@@ -106,14 +101,6 @@ def _refuse_lines(lines: Iterable[bytes], source: str) -> NoReturn:
             message = "UTF-16, not UTF-8 text" if wide else "not UTF-8 text"
             refuse(place, message, byte, "Save the file in UTF-8.")
     refuse(source, "not UTF-8 text", "", "Save the file in UTF-8.")
-
-
-def _nearby(path: Path) -> str:
-    try:
-        names = [entry.name for entry in path.parent.iterdir() if entry.is_file()]
-    except OSError:
-        names = []
-    return guess(path.name, names).strip() or "Give the path of a file."
 
 
 def _json_lines(stream: TextIO, source: str) -> Columns:

@@ -72,14 +72,13 @@ def check_markov(
     pairs = pair_findings(traces.arms, generator)
     judged = corrected([*findings, *(finding for _, finding in pairs)], level)
     tests = sum(finding.p is not None for finding in judged)
-    singles, doubles = judged[: len(findings)], judged[len(findings) :]
-    ends = [pair for pair, _ in pairs]
+    doubles = [(ends, f) for (ends, _), f in zip(pairs, judged[len(findings) :], strict=True)]
     verdicts = []
     for k, arm in enumerate(traces.arms):
-        memory, change, cycle = singles[3 * k : 3 * k + 3]
+        memory, change, cycle = judged[3 * k : 3 * k + 3]
         if memory.fails and change.fails:
             memory = replace(memory, note=DISGUISE)
-        own = [memory, change, cycle, _strongest(*_facing(traces, ends, doubles, k))]
+        own = [memory, change, cycle, _strongest(*_facing(traces, doubles, k))]
         if bandit is not None:
             say(f"what is at stake with {arm.name}", k / len(traces.arms))
             own = [_with_stake(finding, traces, bandit, k) for finding in own]
@@ -232,11 +231,11 @@ def _when(arms: Sequence[ArmTrace], test: DependenceTest) -> str:
 
 
 def _facing(
-    traces: Traces, pairs: list[tuple[int, int]], findings: list[Assumption], arm: int
+    traces: Traces, pairs: Sequence[tuple[tuple[int, int], Assumption]], arm: int
 ) -> tuple[list[Assumption], list[str]]:
     """What was found of an arm with every other, as that arm sees it, and the others' names."""
     own, partners = [], []
-    for (first, second), finding in zip(pairs, findings, strict=True):
+    for (first, second), finding in pairs:
         if arm in (first, second):
             own.append(finding if arm == first else replace(finding, lag=-finding.lag))
             partners.append(traces.arms[second if arm == first else first].name)

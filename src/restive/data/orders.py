@@ -60,13 +60,13 @@ class OrderTest:
 
 
 def find_windows(trace: ArmTrace, length: int) -> Windows:
-    """All windows of ``length`` looks at equal distances, none across pieces."""
+    """All windows of ``length`` > 1 looks at equal distances, none across pieces."""
     n = len(trace.states) - length + 1
     if n < 1:
         return Windows(np.empty((0, length), dtype=np.int64), np.empty(0, dtype=np.int64))
     steps = np.diff(trace.times)
     same = np.diff(trace.pieces) == 0
-    gaps = steps[:n] if length > 1 else np.ones(n, dtype=np.int64)
+    gaps = steps[:n]
     fits = np.ones(n, dtype=bool)
     for k in range(length - 1):
         fits &= same[k : k + n] & (steps[k : k + n] == gaps)
@@ -74,16 +74,11 @@ def find_windows(trace: ArmTrace, length: int) -> Windows:
     return Windows(trace.states[places], gaps[fits])
 
 
-def whole(trace: ArmTrace) -> bool:
-    """Whether every step of every piece was seen."""
-    steps, same = np.diff(trace.times), np.diff(trace.pieces) == 0
-    return bool((steps[same] == 1).all())
-
-
-def shuffled(trace: ArmTrace, order: int) -> bool:
-    """Whether the null law is drawn by shuffling the path."""
+def shuffled(trace: ArmTrace) -> bool:
+    """Whether the null law is drawn by shuffling the path: it is short, and every step was seen."""
     n, pieces = len(trace.states), len(np.unique(trace.pieces))
-    return n <= EXACT and whole(trace) and n >= PIECE * pieces and order >= 1
+    steps = np.diff(trace.times)[np.diff(trace.pieces) == 0]
+    return n <= EXACT and bool((steps == 1).all()) and n >= PIECE * pieces
 
 
 def order_test(
@@ -105,7 +100,7 @@ def order_test(
     strata = np.searchsorted(distances[enough], windows.gaps[kept])
     tables = CountTables(_counts(windows.states[None, kept], strata, order, size, len(gaps))[0])
     null = None
-    if shuffled(trace, order) and tables.counts.size * draws <= MOST_CELLS:
+    if shuffled(trace) and tables.counts.size * draws <= MOST_CELLS:
         null = _shuffles(trace, order, against, rng, draws)
     reading = read_tables(tables, rng, null)
     note = "" if reading else f"fewer than {LEAST} windows that could differ"
@@ -136,8 +131,6 @@ def _shuffles(
     trace: ArmTrace, order: int, against: int, rng: np.random.Generator, draws: int
 ) -> Floats:
     """G of paths drawn with the same counts of (order + 1)-tuples in every piece."""
-    from restive._kernels.shuffles import shuffle_paths
-
     size = len(trace.labels)
     starts = np.flatnonzero(np.diff(trace.pieces, prepend=trace.pieces[0] - 1))
     counts: Ints | int = 0
@@ -145,10 +138,18 @@ def _shuffles(
         if len(piece) <= against:
             continue
         code = _coded(sliding_window_view(piece, order), size)
-        drawn = np.empty((draws, len(code)), dtype=np.int64)
-        shuffle_paths(code, size**order, rng, drawn)
+        drawn = shuffled_paths(code, size**order, rng, draws)
         first = np.broadcast_to(piece[: order - 1], (draws, order - 1))
         paths = np.concatenate([first, drawn % size], axis=1)
         windows = sliding_window_view(paths, against + 1, axis=1)
         counts = counts + _counts(windows, np.zeros(1, dtype=np.int64), order, size)
     return likelihood_ratio(np.asarray(counts))
+
+
+def shuffled_paths(path: Ints, size: int, rng: np.random.Generator, draws: int) -> Ints:
+    """Paths (draws, n) with the same transitions in another order."""
+    from restive._kernels.shuffles import shuffle_paths
+
+    drawn = np.empty((draws, len(path)), dtype=np.int64)
+    shuffle_paths(path, size, rng, drawn)
+    return drawn

@@ -22,6 +22,7 @@ from restive.estimation.likelihood import climb
 from restive.model.bandit import Arm, Bandit
 from restive.planning import Plan, Refusal, plan_within
 from restive.planning.evaluation import evaluate
+from restive.policies.policy import Policy
 
 if TYPE_CHECKING:
     from restive.data.traces import ArmTrace
@@ -68,15 +69,14 @@ def memory_stake(trace: ArmTrace, bandit: Bandit, arm: int, order: int, shrinkag
     except RestiveError:
         return Stake(None, note="too many tuples of states, or none seen in a row")
     simple = plan_within(small, PATIENCE, tolerances=TOLERANCES)
-    richer = Bandit([richer_arm, *small.arms[1:]])
-    best = plan_within(richer, PATIENCE, tolerances=TOLERANCES)
-    if isinstance(simple, Refusal) or isinstance(best, Refusal):
-        return Stake(None, note="the model on tuples is too large to plan")
     ends = [np.array([past[-1] for past in tuple_states(small.arms[0], order)])]
     ends += [np.arange(rival.n_states) for rival in small.arms[1:]]
-    value = evaluate(richer, LastStates(simple, ends), TOLERANCES[1])
-    error = 0.5 * (best.gain_upper - best.gain_lower + value.gain_upper - value.gain_lower)
-    return Stake(max(0.0, best.gain - value.gain), value.gain, True, names, error)
+    richer = Bandit([richer_arm, *small.arms[1:]])
+    worth = None if isinstance(simple, Refusal) else _lost(richer, LastStates(simple, ends))
+    if worth is None:
+        return Stake(None, note="the model on tuples is too large to plan")
+    loss, gain, error = worth
+    return Stake(max(0.0, loss), gain, True, names, error)
 
 
 def parts_stake(
@@ -138,8 +138,8 @@ def _interval(correlation: float, looks: int) -> tuple[float, float]:
     return float(np.tanh(middle - half)), float(np.tanh(middle + half))
 
 
-def _lost(bandit: Bandit, simple: Plan) -> tuple[float, float, float] | None:
-    """Loss and gain of a plan made for other chains, and the error of both."""
+def _lost(bandit: Bandit, simple: Plan | Policy) -> tuple[float, float, float] | None:
+    """Loss and gain of a plan made for other chains, and the error of both; None: too large."""
     best = plan_within(bandit, PATIENCE, tolerances=TOLERANCES)
     if isinstance(best, Refusal):
         return None

@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from restive.base.errors import Fault, ProblemError, refusal, refuse
+from restive.base.errors import ProblemError, refusal, refuse
 from restive.base.reading import read_file
 from restive.base.words import guess, shown
 from restive.model.arguments import require_bandit
@@ -149,9 +149,10 @@ def _read(path: Path) -> tuple[str, Format]:
         data = read_file(path)
     except (OSError, ValueError) as error:
         message = getattr(error, "strerror", None) or str(error)
-        if getattr(error, "errno", None) == errno.EFBIG:
-            raise refusal(str(path), message, "", SMALLER) from None
-        raise refusal(str(path), message, "", _nearby(path)) from None
+        folder = "" if path.parent == Path() else f"{path.parent}/"
+        large = getattr(error, "errno", None) == errno.EFBIG
+        remedy = SMALLER if large else nearby(path, folder)
+        raise refusal(str(path), message, "", remedy) from None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -162,13 +163,13 @@ def _read(path: Path) -> tuple[str, Format]:
     return text, "json" if path.suffix.lower() == ".json" else "toml"
 
 
-def _nearby(path: Path) -> str:
+def nearby(path: Path, prefix: str = "") -> str:
+    """What to do about a path that cannot be read: another file in its folder may be meant."""
     try:
         names = [entry.name for entry in path.parent.iterdir() if entry.is_file()]
     except (OSError, ValueError):
         names = []
-    close = guess(path.name, names, prefix="" if path.parent == Path() else f"{path.parent}/")
-    return close.strip() or "Give the path of a file."
+    return guess(path.name, names, prefix).strip() or "Give the path of a file."
 
 
 def _place(before: str) -> str:
@@ -180,53 +181,53 @@ def _decoded(text: str, form: Format, source: str) -> Any:
     if not text.strip():
         remedy = "Describe at least one arm, with its transitions and rewards."
         raise refusal(source, "the file is empty", "", remedy)
-    if fault := _excess(text, form, source):
-        raise ProblemError([fault])
+    _check_excess(text, form, source)
     try:
         if form == "toml":
             return tomllib.loads(text)
         return json.loads(text, object_pairs_hook=RepeatedKeys)
     except RecursionError:
-        fault = Fault(source, "nested too deeply", "", "A problem needs lists of lists at most.")
+        remedy = "A problem needs lists of lists at most."
+        raise refusal(source, "nested too deeply", "", remedy) from None
     except ValueError as error:  # both syntax errors are ValueErrors, as are numbers without end
-        fault = _syntax_fault(error, text, form)
-    raise ProblemError([fault]) from None
+        raise _syntax_error(error, text, form) from None
 
 
-def _excess(text: str, form: Format, source: str) -> Fault | None:
-    """What would take too long or too much memory to read, found before it is read."""
+def _check_excess(text: str, form: Format, source: str) -> None:
+    """Refuse what would take too long or too much memory to read, before it is read."""
     if form == "toml" and len(text) > LARGEST_TOML:
+        message = f"longer than {LARGEST_TOML:,} characters"
         remedy = "Write a problem as large as this in JSON, which is read faster."
-        return Fault(source, f"longer than {LARGEST_TOML:,} characters", f"{len(text):,}", remedy)
+        raise refusal(source, message, f"{len(text):,}", remedy)
     if (count := text.count("[") + text.count("{")) > MOST_BRACKETS:
-        return Fault(source, f"more than {MOST_BRACKETS:,} lists and tables", f"{count:,}", SMALLER)
+        message = f"more than {MOST_BRACKETS:,} lists and tables"
+        raise refusal(source, message, f"{count:,}", SMALLER)
     if form == "toml" and (long := _DOTTED.search(text)):
         message = f"a key of more than {LONGEST_KEY} parts"
         remedy = "A problem needs keys of one part."
-        return Fault(_place(text[: long.start()]), message, shown(long[0]), remedy)
-    return None
+        raise refusal(_place(text[: long.start()]), message, shown(long[0]), remedy)
 
 
 SMALLER = "Split the problem, or describe it in fewer words."
 
 
-def _syntax_fault(error: ValueError, text: str, form: Format) -> Fault:
+def _syntax_error(error: ValueError, text: str, form: Format) -> ProblemError:
     remedy = f"Correct the {form.upper()} there; nothing after it was read."
     if isinstance(error, json.JSONDecodeError):
         remedy = _zero_missing(text[error.pos :]) or remedy
-        return Fault(_place(text[: error.pos]), error.msg, _rest(text, error.pos), remedy)
+        return refusal(_place(text[: error.pos]), error.msg, _rest(text, error.pos), remedy)
     position = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(error))
     if position is None:  # Python refuses to read integers of thousands of digits
         long = re.search(r"[\d_]{1000,}", text)
         start = long.start() if long else 0
-        return Fault(_place(text[:start]), str(error).split(";")[0], _rest(text, start), remedy)
+        return refusal(_place(text[:start]), str(error).split(";")[0], _rest(text, start), remedy)
     message = str(error)[: position.start()]
     if position[1] is None:
-        return Fault(_place(text), message, "the end of the file", remedy)
+        return refusal(_place(text), message, "the end of the file", remedy)
     place = f"line {position[1]}, column {position[2]}"
     line = text.split("\n")[int(position[1]) - 1]
     start = int(position[2]) - 1
-    return Fault(place, message, _rest(line, start), _zero_missing(line[start:]) or remedy)
+    return refusal(place, message, _rest(line, start), _zero_missing(line[start:]) or remedy)
 
 
 def _zero_missing(rest: str) -> str:
