@@ -60,6 +60,15 @@ def test_every_layout_of_the_same_sightings_gives_the_same_traces(tmp_path):
         assert np.isnan(rewards).all()
 
 
+def test_arms_of_json_lines_come_in_the_order_of_the_file(tmp_path):
+    """Whatever the process: sets of words have an order of their own in each."""
+    path = tmp_path / "wide.jsonl"
+    names = [f"arm {letter}" for letter in "hbdacgfe"]
+    records = [dict.fromkeys(names[: 4 + 2 * t], t % 2) for t in range(6)]
+    path.write_text("\n".join(map(json.dumps, records)))
+    assert [arm.name for arm in read_traces(path).arms] == names
+
+
 def test_lines_are_those_of_an_editor(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text('state,note\non,"two\nlines"\n\noff,\non,x\n1,y\n')

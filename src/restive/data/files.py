@@ -110,8 +110,8 @@ def _json_lines(stream: TextIO, source: str) -> Columns:
         if not text.strip():
             continue
         record = _record(text, f"{source}, line {line}")
-        for name in record.keys() - cells.keys():
-            cells[name] = [None] * len(places)
+        for name in record:  # in the order of the file, whatever process reads it
+            cells.setdefault(name, [None] * len(places))
         for name, column in cells.items():
             column.append(record.get(name))
         places.append(line)
