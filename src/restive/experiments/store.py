@@ -172,7 +172,7 @@ def _conflicts(
     present: Mapping[str, Any], new: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any, Any]]:
     """Places where the new experiment contradicts the present one or leaves a part of it out."""
-    for key in new.keys() - {"runs", "problems", "learners", "horizons"}:
+    for key in sorted(new.keys() - {"runs", "problems", "learners", "horizons"}):
         yield from _differences(key, present.get(key), new[key])
     count = len(present["problems"])  # folders are numbered, so problems keep their places
     yield from _differences("problems", present["problems"], new["problems"][:count])
