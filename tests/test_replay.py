@@ -13,8 +13,7 @@ from restive.base.errors import ProblemError
 from restive.cli import app
 from restive.data.fitting import fit
 from restive.data.reading import read_traces
-from restive.data.replay import STAY, Staying, replay
-from restive.data.trace_world import trace_world
+from restive.data.replay import STAY, Staying, replay, trace_world
 from restive.learners import check_learner, make_learner
 from restive.learners.cooldown import Cooldown
 from restive.planning import plan
@@ -170,12 +169,12 @@ def test_the_plan_of_the_fit_knows_nothing_of_what_it_is_judged_on():
 
 def test_runs_differ_by_the_learners_luck_alone_and_the_seed_gives_them_back():
     data = frame(recorded(example1(0.2), 200))
-    one, two = (replay(data, ["thompson", "ucb1"], runs=3, rng=5) for _ in range(2))
-    assert one.to_dict() == two.to_dict()
-    row = one.row("thompson")
+    first, second = (replay(data, ["thompson", "ucb1"], runs=3, rng=5) for _ in range(2))
+    assert first.to_dict() == second.to_dict()
+    row = first.row("thompson")
     assert row.runs == 3
     assert row.lowest < row.rate < row.highest
-    assert one.row("ucb1").lowest == one.row("ucb1").highest
+    assert first.row("ucb1").lowest == first.row("ucb1").highest
 
 
 def test_what_cannot_be_fitted_is_said_and_the_rest_is_played():
@@ -272,12 +271,12 @@ def test_the_command_prints_a_table_that_fits_and_one_object(tmp_path):
     ):
         assert any(line.startswith(name) for line in table), name
     assert "missed steps" in shown.stdout
-    found = json.loads(run(*words, "--json").stdout)
-    assert found["steps"] == 300
-    assert 0.5 < found["recorded"] < 0.9
-    names = [row["name"] for row in found["rows"]]
+    facts = json.loads(run(*words, "--json").stdout)
+    assert facts["steps"] == 300
+    assert 0.5 < facts["recorded"] < 0.9
+    names = [row["name"] for row in facts["rows"]]
     assert "sw-ucb window=20" in names
-    assert found["rows"] == sorted(found["rows"], key=lambda row: -row["rate"])
+    assert facts["rows"] == sorted(facts["rows"], key=lambda row: -row["rate"])
 
 
 def test_the_command_draws(tmp_path):

@@ -151,7 +151,7 @@ def _data(room: Path) -> Target:
     """Tables as ``restive fit`` and ``restive replay`` read them."""
     from restive.data.fitting import fit
     from restive.data.reading import read_traces
-    from restive.data.trace_world import trace_world
+    from restive.data.replay import trace_world
 
     tables = _tables()
 

@@ -64,7 +64,7 @@ def read_traces(
     seen = _arms(records, steps, cut, labels, break_after)
     notes += [states.note for _, states in seen if states.note]
     source = ", ".join(columns.source for columns, _ in tables)
-    traces, scale, told = _paid([trace for trace, _ in seen], seen, rewards)
+    traces, scale, told = _paid(seen, rewards)
     return Traces(tuple(traces), length, source, scale, (*notes, *told), began)
 
 
@@ -131,14 +131,13 @@ def _next_to(times: Ints, pieces: Ints) -> Ints:
 
 
 def _paid(
-    traces: list[ArmTrace], seen: Sequence[tuple[ArmTrace, ArmStates]],
-    rewards: Mapping[str, float] | None,
-) -> tuple[list[ArmTrace], tuple[float, float], list[str]]:  # fmt: skip
+    seen: Sequence[tuple[ArmTrace, ArmStates]], rewards: Mapping[str, float] | None
+) -> tuple[list[ArmTrace], tuple[float, float], list[str]]:
     """The traces with rewards in [0, 1], what 0 and 1 stand for, and a note."""
     if rewards is not None:
-        worth = [_by_label(trace, rewards) for trace in traces]
-    elif any((~np.isnan(trace.rewards)).any() for trace in traces):
-        worth = [trace.rewards for trace in traces]
+        worth = [_by_label(trace, rewards) for trace, _ in seen]
+    elif any((~np.isnan(trace.rewards)).any() for trace, _ in seen):
+        worth = [trace.rewards for trace, _ in seen]
     else:
         worth = [states.worth for _, states in seen]
     known = np.concatenate(worth)
@@ -153,7 +152,7 @@ def _paid(
         note = [f"Rewards are scaled: 0 stands for {low:.6g} and 1 for {high:.6g}."]
     paid = [
         replace(trace, rewards=(own - low) / (high - low))
-        for trace, own in zip(traces, worth, strict=True)
+        for (trace, _), own in zip(seen, worth, strict=True)
     ]
     return paid, (low, high), note
 

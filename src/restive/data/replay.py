@@ -10,11 +10,11 @@ import numpy as np
 
 from restive.base.arrays import Floats
 from restive.base.checks import require
-from restive.base.errors import RestiveError, refuse
+from restive.base.errors import RestiveError, refusal, refuse
+from restive.base.machine import memory_allowed
 from restive.data.fitting import fit
 from restive.data.reading import read_traces
 from restive.data.replay_result import Kind, Replay, ReplayRow
-from restive.data.trace_world import trace_world
 from restive.data.traces import Traces
 from restive.learners.cooldown import Cooldown
 from restive.learners.fixed import FollowPolicy
@@ -32,6 +32,9 @@ COOLDOWNS = (2, 8, 32)
 PATIENCE, MEMORY = 20.0, 1 << 30  # seconds by forecast and bytes of the plan of what was fitted
 OLDEST = 200  # ages told apart by indices where no plan fits
 STAY = "stay, else the one unseen longest"
+MOST_CELLS = 10**8  # arms times steps
+THIN = 10**7  # from here on a hundredth of the cells must be seen
+CELL = 32  # bytes: state and reward, twice while they change places
 
 
 def replay(
@@ -219,3 +222,26 @@ class Staying(Cooldown):
         last = int(np.argmin(ages))
         pays = self.paid[last] * count >= total - 1e-12 * count  # sums of equal rewards may round
         return last if pays else int(np.argmax(ages))
+
+
+def trace_world(traces: Traces) -> TraceWorld:
+    """The world that a trace is; rewards must be known.
+
+    >>> from restive.data.reading import read_traces
+    >>> trace_world(read_traces({"a": [0, 1, 1, 0], "b": [1, None, 0, 1]})).complete
+    False
+    """
+    cells = traces.n_arms * (traces.end - traces.start)
+    seen = sum(map(len, traces.arms))
+    most = min(MOST_CELLS, max(THIN, 100 * seen), memory_allowed() // CELL)
+    if cells > most:
+        remedy = "Give a longer tick, fewer arms or a part of the time."
+        words = f"{traces.n_arms} arms and {traces.end - traces.start:,} steps"
+        raise refusal("data", "too long to replay step by step", words, remedy)
+    states, rewards = traces.dense()
+    world = TraceWorld(np.ascontiguousarray(states.T), np.ascontiguousarray(rewards.T))
+    for arm, seen in zip(traces.arms, world.seen, strict=True):
+        if not seen.any():
+            remedy = "Give rewards by state (rewards=, --rewards on the command line) or a column."
+            raise refusal("rewards", f"no reward is known of arm {arm.name!r}", "", remedy)
+    return world

@@ -17,7 +17,7 @@ from restive.base.words import guess, shown
 from restive.data.files import READERS
 from restive.data.fitting import fit
 from restive.data.reading import read_traces
-from restive.data.trace_world import trace_world
+from restive.data.replay import trace_world
 from restive.data.traces import Traces
 from restive.model.bandit import Bandit
 from restive.model.files import dump_problem, load_problem
