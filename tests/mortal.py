@@ -1,4 +1,4 @@
-"""Learners that end their process once, fail or are slow, for tests of experiments."""
+"""Learners that end their process once, fail or are slow, and what experiments leave behind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from restive.base.errors import Fault, ProblemError
 from restive.learners import Learner, make_learner
 
 __all__ = [
-    "Alternating", "broken", "build", "misfit", "shaky", "slow", "thompson_twin", "unwilling",
+    "Alternating", "broken", "build", "kept", "misfit", "shaky", "slow", "thompson_twin",
+    "unwilling",
 ]  # fmt: skip
 
 
@@ -73,3 +74,12 @@ class Alternating(Learner):
 
     def restore(self, state, arrays):
         self.steps = state["steps"]
+
+
+def kept(where):
+    """Every file that must be the same for the same experiment, by path."""
+    return {
+        path.relative_to(where).as_posix(): path.read_bytes()
+        for path in sorted(where.rglob("*"))
+        if path.is_file() and path.name not in ("log.jsonl", ".lock")
+    }

@@ -40,23 +40,25 @@ def results(
     """Regret c t^b with one random factor per run; learner k loses about 1.5^k times the first."""
     named = bandits() if named is None else named
     rng = np.random.default_rng(seed)
-    found = {}
+    finished = {}
     for p, problem in enumerate(named):
         for horizon in horizons:
             luck = rng.lognormal(0, 0.2, runs)
             for k, learner in enumerate(learners):
                 if (problem, learner, horizon) not in refused:
-                    found[problem, learner, horizon] = _curves(
+                    finished[problem, learner, horizon] = _curves(
                         rng, (p, k), (horizon, points), luck, planned
                     )
     gains = dict.fromkeys(named, (0.7, 0.699999, 0.700001) if planned else (np.nan,) * 3)
-    best = {name: (one.best_arm, one.arms[one.best_arm].gain) for name, one in named.items()}
+    best = {
+        name: (bandit.best_arm, bandit.arms[bandit.best_arm].gain) for name, bandit in named.items()
+    }
     return Results(
         tuple(named), tuple(learners), tuple(horizons), runs, seed, named, gains,
         best, dict.fromkeys(refused, "it takes two arms at most"),
         {"versions": {"restive": "0.1.0", "numpy": "2.4.6"}, "machines": [{"cores": 2}],
          "files": dict.fromkeys(named, "0" * 64)},
-        "restive compare a.toml --learners a,b --runs 50 --out results", found,
+        "restive compare a.toml --learners a,b --runs 50 --out results", finished,
     )  # fmt: skip
 
 

@@ -75,8 +75,8 @@ def test_row_that_does_not_sum_to_one():
 
 
 def test_every_fault_is_reported_at_once():
-    found = faults([[0.5, 0.6], [-0.5, 1.5]], [0, 2], reward_noise="loud", initial="left")
-    assert set(found) == {
+    wrong = faults([[0.5, 0.6], [-0.5, 1.5]], [0, 2], reward_noise="loud", initial="left")
+    assert set(wrong) == {
         "transitions[0]",
         "transitions[1][0]",
         "transitions[1][1]",
@@ -84,7 +84,7 @@ def test_every_fault_is_reported_at_once():
         "reward_noise",
         "initial",
     }
-    assert found["transitions[1][0]"].value == "-0.5"
+    assert wrong["transitions[1][0]"].value == "-0.5"
 
 
 @pytest.mark.parametrize(
@@ -117,9 +117,9 @@ def test_nearly_reducible_chains_are_accepted():
 
 
 def test_rewards_outside_the_unit_interval_come_with_a_rescaling_that_works():
-    found = faults(FAIR, [-1, 3])
-    assert set(found) == {"rewards[0]", "rewards[1]"}
-    fault = found["rewards[1]"]
+    wrong = faults(FAIR, [-1, 3])
+    assert set(wrong) == {"rewards[0]", "rewards[1]"}
+    fault = wrong["rewards[1]"]
     assert "r -> (r + 1) / 4" in fault.remedy
     assert "gives [0.0, 1.0] here" in fault.remedy
     assert "4 g - 1" in fault.remedy

@@ -250,11 +250,11 @@ def exact_distance(matrix, age):
     st.sampled_from([1.0, 0.25, 1e-3, 1e-6]),
 )
 def test_mixing_time_is_the_first_age_that_is_close(matrix, epsilon):
-    found, age = chains.mixing_time(matrix, epsilon), 1
+    steps, age = chains.mixing_time(matrix, epsilon), 1
     while max(exact_distance(matrix, age)) > epsilon * (1 + 1e-9):
         age += 1
-    assert found >= age
-    assert found == 1 or max(exact_distance(matrix, found - 1)) > epsilon * (1 - 1e-9)
+    assert steps >= age
+    assert steps == 1 or max(exact_distance(matrix, steps - 1)) > epsilon * (1 - 1e-9)
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.1, 0.1), (0.3, 0.05), (0.9, 0.8), (1e-5, 2e-5)])
@@ -366,7 +366,7 @@ def test_a_slow_periodic_chain_mixes_as_its_two_step_chain_does():
 def test_classes_of_large_chains_are_those_of_squaring(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     sparse = rng.random((230, 230)) < 0.006
-    found = chains.communicating_classes(sparse)
+    classes = chains.communicating_classes(sparse)
     monkeypatch.setattr(chains, "SQUARED_UP_TO", 1000)
-    assert found == chains.communicating_classes(sparse)
-    assert len(found) > 1
+    assert classes == chains.communicating_classes(sparse)
+    assert len(classes) > 1

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from mortal import kept
 from restive import problems
 from restive.cli import app
 from restive.experiments.experiment import load_experiment
@@ -34,15 +35,6 @@ horizons = 300
 runs = {runs}
 learners = ["thompson", {{ name = "mortal:{who}", label = "odd", options = {{ {option} }} }}]
 """
-
-
-def kept(where):
-    """Every file that must be the same for the same experiment, by path."""
-    return {
-        path.relative_to(where).as_posix(): path.read_bytes()
-        for path in sorted(where.rglob("*"))
-        if path.is_file() and path.name not in ("log.jsonl", ".lock")
-    }
 
 
 def cells(where):
@@ -252,25 +244,25 @@ def test_bad_input_is_told_all_at_once(tmp_path):
                     "--runs", "0")  # fmt: skip
     for part in ("gone.toml", "--learners: no such learner (found tide)", "--runs: not a"):
         assert part in words
-    one = write(tmp_path, "slow", "seconds = 0").with_name("one.toml")
+    problem = write(tmp_path, "slow", "seconds = 0").with_name("one.toml")
     for steps in ("many", "0", "1e13"):
-        words = refused(tmp_path, one, "--out", out, "--horizon", steps)
+        words = refused(tmp_path, problem, "--out", out, "--horizon", steps)
         assert "--horizon: not a number of steps" in words
         assert "from 1 to 1e12" in words
-    words = refused(tmp_path, one, "--out", out, "--learners", " , ")
+    words = refused(tmp_path, problem, "--out", out, "--learners", " , ")
     assert words.splitlines() == [words.strip()]
     assert "--learners: there are none" in words
-    assert "--delta" in refused(tmp_path, one, "--out", out, "--delta", "2")
-    words = refused(tmp_path, one, "--out", out, "--address", "x", "--workers", "0")
+    assert "--delta" in refused(tmp_path, problem, "--out", out, "--delta", "2")
+    words = refused(tmp_path, problem, "--out", out, "--address", "x", "--workers", "0")
     assert "--address: local workers have none" in words
     assert "--workers: not a number" in words
-    both = refused(tmp_path, one, tmp_path / "experiment.toml", "--out", out)
+    both = refused(tmp_path, problem, tmp_path / "experiment.toml", "--out", out)
     assert "an experiment file beside others" in both
 
 
 def test_no_cluster_at_the_address(tmp_path):
-    one = write(tmp_path, "slow", "seconds = 0").with_name("one.toml")
-    words = [one, "--out", tmp_path / "out", "--backend", "dask", "--address", "tcp://[::1]:1"]
+    problem = write(tmp_path, "slow", "seconds = 0").with_name("one.toml")
+    words = [problem, "--out", tmp_path / "out", "--backend", "dask", "--address", "tcp://[::1]:1"]
     code, _, err = finish(start(*words, "--learners", "ucb1", "--horizon", "50", "--runs", "1"))
     assert code == 2
     assert "--address: no answer" in err
@@ -278,27 +270,31 @@ def test_no_cluster_at_the_address(tmp_path):
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):
-    one = write(tmp_path, "slow", "seconds = 0").with_name("one.toml")
-    shown = CliRunner().invoke(app, ["compare", str(one), "--out", str(tmp_path)])
+    problem = write(tmp_path, "slow", "seconds = 0").with_name("one.toml")
+    shown = CliRunner().invoke(app, ["compare", str(problem), "--out", str(tmp_path)])
     assert shown.exit_code == 2
     assert "holds other files (found experiment.toml)" in shown.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["experiment.toml", "one.toml"]
 
 
 def test_a_changed_file_is_noticed(tmp_path):
-    one = write(tmp_path, "slow", "seconds = 0").with_name("one.toml")
-    words = ["compare", str(one), "--out", str(tmp_path / "out"), "--learners", "ucb1",
+    problem = write(tmp_path, "slow", "seconds = 0").with_name("one.toml")
+    words = ["compare", str(problem), "--out", str(tmp_path / "out"), "--learners", "ucb1",
              "--horizon", "1e2", "--runs", "2", "--workers", "1"]  # fmt: skip
     shown = CliRunner().invoke(app, [*words, "--json"])
     assert shown.exit_code == 0, shown.stderr
-    found = json.loads(shown.stdout)
-    assert [(e["learner"], e["horizon"], e["runs"]) for e in found["entries"]] == [("ucb1", 100, 2)]
+    summary = json.loads(shown.stdout)
+    assert [(e["learner"], e["horizon"], e["runs"]) for e in summary["entries"]] == [
+        ("ucb1", 100, 2)
+    ]
     command = json.loads((tmp_path / "out" / "log.jsonl").read_text().splitlines()[0])["command"]
-    wanted = f"restive compare {one} --learners ucb1 --horizon 100 --runs 2 --out {tmp_path}/out"
+    wanted = (
+        f"restive compare {problem} --learners ucb1 --horizon 100 --runs 2 --out {tmp_path}/out"
+    )
     assert command == f"{wanted} --workers 1"
-    one.write_text("# a comment\n" + one.read_text())
+    problem.write_text("# a comment\n" + problem.read_text())
     assert CliRunner().invoke(app, words).exit_code == 0
-    one.write_text(one.read_text().replace("0.9", "0.8").replace("0.1", "0.2"))
+    problem.write_text(problem.read_text().replace("0.9", "0.8").replace("0.1", "0.2"))
     shown = CliRunner().invoke(app, words)
     assert shown.exit_code == 2
     place = "problems[0] (one).arms[0].transitions[0][0]: differs from the experiment in"

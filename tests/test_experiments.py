@@ -16,6 +16,7 @@ import pytest
 
 import mortal
 import restive
+from mortal import kept
 from restive import problems
 from restive.base.errors import ProblemError, RestiveError
 from restive.experiments import Experiment, Participant, load_results
@@ -51,15 +52,6 @@ def run(experiment, where, workers=1, **options):
     return experiment.run(where, workers=workers, **options)
 
 
-def kept(where):
-    """Every file that must be the same for the same experiment, by path."""
-    return {
-        path.relative_to(where).as_posix(): path.read_bytes()
-        for path in sorted(where.rglob("*"))
-        if path.is_file() and path.name not in ("log.jsonl", ".lock")
-    }
-
-
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     where = tmp_path_factory.mktemp("small") / "out"
@@ -91,12 +83,12 @@ def test_a_cell_is_a_run_of_its_learner_in_its_world(small):
 
 def test_runs_are_paired_and_luck_is_not(tmp_path):
     pair = [Participant(name, label) for name in QUICK for label in (f"{name} a", f"{name} b")]
-    found = run(Experiment({"drawn": DRAWN}, pair, 300, runs=3), tmp_path / "out")
-    one, two = (found.curves("drawn", f"best-arm {label}", 300).regret for label in "ab")
-    np.testing.assert_array_equal(one, two)  # the same pulls in the same worlds
-    assert len({tuple(row) for row in one}) == 3  # which differ from run to run
-    one, two = (found.curves("drawn", f"thompson {label}", 300).regret for label in "ab")
-    assert (one != two).any(axis=1).all()
+    results = run(Experiment({"drawn": DRAWN}, pair, 300, runs=3), tmp_path / "out")
+    first, second = (results.curves("drawn", f"best-arm {label}", 300).regret for label in "ab")
+    np.testing.assert_array_equal(first, second)  # the same pulls in the same worlds
+    assert len({tuple(row) for row in first}) == 3  # which differ from run to run
+    first, second = (results.curves("drawn", f"thompson {label}", 300).regret for label in "ab")
+    assert (first != second).any(axis=1).all()
 
 
 def test_additions_change_no_number(small, tmp_path):
@@ -254,12 +246,12 @@ def test_what_is_derived_follows_from_the_cells(small):
 
 def test_refusals_are_results(tmp_path):
     coins = problems.gilbert_elliott(2, 0.2, 0.3)
-    found = run(Experiment({"coins": coins, "drawn": DRAWN}, ["tiling", "best-arm"], 50, 2),
+    results = run(Experiment({"coins": coins, "drawn": DRAWN}, ["tiling", "best-arm"], 50, 2),
                 tmp_path / "out")  # fmt: skip
-    assert set(found.refusals) <= set(product(("coins", "drawn"), ("tiling",), (50,)))
-    assert ("drawn", "tiling", 50) in found.refusals
-    assert found.curves("drawn", "tiling", 50) is None
-    assert found.complete
+    assert set(results.refusals) <= set(product(("coins", "drawn"), ("tiling",), (50,)))
+    assert ("drawn", "tiling", 50) in results.refusals
+    assert results.curves("drawn", "tiling", 50) is None
+    assert results.complete
 
 
 def test_problems_too_large_to_plan_have_weak_regret_only(tmp_path, monkeypatch):
@@ -267,10 +259,10 @@ def test_problems_too_large_to_plan_have_weak_regret_only(tmp_path, monkeypatch)
 
     monkeypatch.setattr(cells, "PATIENCE", 0.0)
     cells.yardstick.cache_clear()
-    found = run(Experiment({"one": ONE}, ["best-arm"], 50, 2), tmp_path / "out")
+    results = run(Experiment({"one": ONE}, ["best-arm"], 50, 2), tmp_path / "out")
     cells.yardstick.cache_clear()
-    curves = found.curves("one", "best-arm", 50)
-    assert np.isnan(found.gains["one"]).all()
+    curves = results.curves("one", "best-arm", 50)
+    assert np.isnan(results.gains["one"]).all()
     assert np.isnan(curves.regret).all()
     assert np.isnan(curves.gap_regret).all()
     assert np.isfinite(curves.weak_regret).all()
@@ -279,18 +271,18 @@ def test_problems_too_large_to_plan_have_weak_regret_only(tmp_path, monkeypatch)
 def test_a_bug_in_a_learner_stops_nobody_and_its_traceback_is_in_the_log(tmp_path):
     chosen = Experiment({"one": ONE}, ["mortal:broken", "best-arm"], 50, 2)
     with pytest.warns(RuntimeWarning, match=r"mortal:broken on one: 2 of 2 runs failed .* a bug"):
-        found = run(chosen, tmp_path / "out")
-    failure = found.failures["one", "mortal:broken", 50]
+        results = run(chosen, tmp_path / "out")
+    failure = results.failures["one", "mortal:broken", 50]
     assert (failure.failed, failure.runs, failure.good) == ((0, 1), 2, None)
     assert failure.error == "RuntimeError: a bug in somebody's learner"
     assert "in broken" in (tmp_path / "out" / "log.jsonl").read_text()
-    assert not found.complete
-    assert found.refusals == {}
+    assert not results.complete
+    assert results.refusals == {}
     alone = run(Experiment({"one": ONE}, ["best-arm"], 50, 2), tmp_path / "alone")
-    for got in (found, load_results(tmp_path / "out", partial=True)):
-        assert list(got.finished) == [("one", "best-arm", 50)]
+    for reread in (results, load_results(tmp_path / "out", partial=True)):
+        assert list(reread.finished) == [("one", "best-arm", 50)]
         np.testing.assert_array_equal(
-            got.curves("one", "best-arm", 50).regret, alone.curves("one", "best-arm", 50).regret
+            reread.curves("one", "best-arm", 50).regret, alone.curves("one", "best-arm", 50).regret
         )
 
 
@@ -299,14 +291,14 @@ def test_failed_runs_are_tried_again(tmp_path):
     shaky = Participant("mortal:shaky", "mine", {"marker": str(marker)})
     chosen = Experiment({"one": ONE}, [shaky], 50, 8)
     with pytest.warns(RuntimeWarning, match="OverflowError: boom"):
-        found = run(chosen, tmp_path / "out")
+        results = run(chosen, tmp_path / "out")
     lucks = [np.random.default_rng(seeds(0, "learner", "one", 50, r, "mine")) for r in range(8)]
     wanted = tuple(r for r, luck in enumerate(lucks) if luck.random() < 0.5)
     assert 0 < len(wanted) < 8
-    failure = found.failures["one", "mine", 50]
+    failure = results.failures["one", "mine", 50]
     assert failure.failed == wanted
     assert len(failure.good.regret) == 8 - len(wanted)
-    assert found.curves("one", "mine", 50) is None  # those that went well are not all
+    assert results.curves("one", "mine", 50) is None  # those that went well are not all
     marker.touch()
     notes = Notes()
     again = run(chosen, tmp_path / "out", watcher=notes)
@@ -323,9 +315,11 @@ def test_what_is_a_refusal_and_what_a_failure(tmp_path, monkeypatch):
     from restive.experiments import cells
 
     own = Experiment({"one": ONE}, ["mortal:unwilling", "mortal:misfit"], 50, 1)
-    found = run(own, tmp_path / "own", watcher=Notes())
-    assert found.refusals == {("one", "mortal:unwilling", 50): "bandit: not for me. Give another."}
-    assert "another number of arms" in found.failures["one", "mortal:misfit", 50].error
+    results = run(own, tmp_path / "own", watcher=Notes())
+    assert results.refusals == {
+        ("one", "mortal:unwilling", 50): "bandit: not for me. Give another."
+    }
+    assert "another number of arms" in results.failures["one", "mortal:misfit", 50].error
     for error, kind in ((ArithmeticError("too slow"), "refusals"), (OverflowError("x"), "failures"),
                         (MemoryError(), "failures"), (SystemExit(3), "failures")):  # fmt: skip
 
@@ -334,9 +328,9 @@ def test_what_is_a_refusal_and_what_a_failure(tmp_path, monkeypatch):
 
         monkeypatch.setattr(cells, "play", play)
         ours = Experiment({"one": ONE}, ["ucb1"], 50, 1)
-        found = run(ours, tmp_path / repr(error), watcher=Notes())
-        assert list(getattr(found, kind)) == [("one", "ucb1", 50)]
-        assert len(found.refusals) + len(found.failures) == 1
+        results = run(ours, tmp_path / repr(error), watcher=Notes())
+        assert list(getattr(results, kind)) == [("one", "ucb1", 50)]
+        assert len(results.refusals) + len(results.failures) == 1
 
 
 def test_the_same_from_python_as_on_the_command_line():
@@ -391,7 +385,7 @@ def build(bandit, horizon, delta, rng):
 
 def test_a_learner_beside_the_experiment_file_is_found(tmp_path, monkeypatch):
     text = 'problems = ["example-1"]\nhorizons = 50\nruns = 2\nlearners = ["near_by:build"]\n'
-    found = []
+    curves = []
     for name in ("ucb1", "round-robin"):  # modules of the same name in two folders
         folder = tmp_path / name
         folder.mkdir()
@@ -400,15 +394,15 @@ def test_a_learner_beside_the_experiment_file_is_found(tmp_path, monkeypatch):
         (folder / "e.toml").write_text(text)
         before = list(sys.path)
         chosen = load_experiment(folder / "e.toml")
-        found.append(run(chosen, folder / "out").curves("example-1", "near_by:build", 50))
+        curves.append(run(chosen, folder / "out").curves("example-1", "near_by:build", 50))
         assert sys.path == before
         same = run(
             Experiment("example-1", Participant(name, "near_by:build"), 50, 2), folder / "same"
         )
         np.testing.assert_array_equal(
-            found[-1].regret, same.curves("example-1", "near_by:build", 50).regret
+            curves[-1].regret, same.curves("example-1", "near_by:build", 50).regret
         )
-    assert (found[0].regret != found[1].regret).any()
+    assert (curves[0].regret != curves[1].regret).any()
     monkeypatch.chdir(tmp_path / "ucb1")  # the current folder is searched too
     assert Experiment("example-1", "near_by:build").learners[0].faults() == []
     monkeypatch.chdir(tmp_path)
@@ -433,8 +427,8 @@ def test_changed_sources_are_noticed(tmp_path, monkeypatch):
     hashes.append(cells._source_hash(home))
     assert len(set(hashes)) == 3
     chosen = Experiment({"one": ONE}, ["ucb1"], 50, 1)
-    found = run(chosen, tmp_path / "out")
-    kept_hash = found.provenance["versions"]["restive sources"]
+    results = run(chosen, tmp_path / "out")
+    kept_hash = results.provenance["versions"]["restive sources"]
     assert kept_hash == cells._source_hash(Path(restive.__file__).parent)
     monkeypatch.setattr(store, "versions", lambda: {**cells.versions(), "restive sources": "new"})
     with pytest.raises(ProblemError, match=r"files of restive have changed since.*--out") as caught:
@@ -521,14 +515,19 @@ name = "ucb1"
 def test_an_experiment_file_says_it_all(tmp_path):
     (tmp_path / "a.toml").write_text(files.dump_problem(THREE))
     (tmp_path / "e.toml").write_text(FILE)
-    got = load_experiment(tmp_path / "e.toml")
-    assert [problem.name for problem in got.problems] == ["a", "slow"]
-    assert [problem.bandit for problem in got.problems] == [THREE, problems.example1(0.05)]
+    experiment = load_experiment(tmp_path / "e.toml")
+    assert [problem.name for problem in experiment.problems] == ["a", "slow"]
+    assert [problem.bandit for problem in experiment.problems] == [THREE, problems.example1(0.05)]
     data = (tmp_path / "a.toml").read_bytes()
-    assert got.problems[0].sha256 == hashlib.sha256(data).hexdigest()
+    assert experiment.problems[0].sha256 == hashlib.sha256(data).hexdigest()
     first = Participant("tied-sampling", "long episodes", {"growth": 0.1})
-    assert got.learners == (first, Participant("ucb1"))
-    assert (got.horizons, got.runs, got.seed, got.delta) == ((1000, 50), 3, 11, 0.05)
+    assert experiment.learners == (first, Participant("ucb1"))
+    assert (experiment.horizons, experiment.runs, experiment.seed, experiment.delta) == (
+        (1000, 50),
+        3,
+        11,
+        0.05,
+    )
     assert load_experiment(tmp_path / "e.toml", runs=9).runs == 9
 
 
@@ -624,10 +623,10 @@ def by_position(b, steps, chance, luck, stubborn=False):
 
 def test_classes_functions_and_learners_take_part(tmp_path):
     parts = [ByName, by_position, mortal.Alternating(2), "thompson"]
-    found = run(Experiment({"one": ONE}, parts, 60, 2), tmp_path / "out")
-    assert found.learners == ("ByName", "by_position", "Alternating", "thompson")
-    assert found.complete
-    same = found.curves("one", "ByName", 60), found.curves("one", "Alternating", 60)
+    results = run(Experiment({"one": ONE}, parts, 60, 2), tmp_path / "out")
+    assert results.learners == ("ByName", "by_position", "Alternating", "thompson")
+    assert results.complete
+    same = results.curves("one", "ByName", 60), results.curves("one", "Alternating", 60)
     np.testing.assert_array_equal(same[0].regret, same[1].regret)
     notes = Notes()
     run(Experiment({"one": ONE}, parts, 60, 2), tmp_path / "out", watcher=notes)
@@ -635,10 +634,10 @@ def test_classes_functions_and_learners_take_part(tmp_path):
 
 
 def test_objects_travel_to_other_processes(tmp_path):
-    found = run(Experiment({"one": ONE}, [ByName], 60, 3), tmp_path / "two", workers=2)
+    results = run(Experiment({"one": ONE}, [ByName], 60, 3), tmp_path / "two", workers=2)
     alone = run(Experiment({"one": ONE}, [ByName], 60, 3), tmp_path / "one", workers=1)
     place = ("one", "ByName", 60)
-    np.testing.assert_array_equal(found.curves(*place).regret, alone.curves(*place).regret)
+    np.testing.assert_array_equal(results.curves(*place).regret, alone.curves(*place).regret)
 
 
 def test_what_has_no_source_is_not_taken_up_again_later(tmp_path, monkeypatch):
@@ -674,8 +673,8 @@ def test_statistics_read_back_are_those_that_were_computed(small):
 def ranks(where):
     from restive.experiments.tables import read_statistics
 
-    found = read_statistics(load_results(where, partial=True), where)
-    return [entry.rank for entry in found.summary.entries]
+    statistics = read_statistics(load_results(where, partial=True), where)
+    return [entry.rank for entry in statistics.summary.entries]
 
 
 def test_statistics_that_were_touched_or_are_of_other_runs_do_not_count(small, tmp_path):
@@ -714,9 +713,9 @@ def test_a_deeply_nested_log_or_cell_is_passed_over(small, tmp_path):
     with open(tmp_path / "copy" / "log.jsonl", "ab") as log:
         log.write(deep + b"\n")
     (tmp_path / "copy" / "cells/01-drawn/thompson/400-3.json").write_bytes(deep)
-    found = load_results(tmp_path / "copy")
-    assert found.curves("drawn", "thompson", 400) is None
-    assert found.curves("one", "thompson", 400) is not None
+    results = load_results(tmp_path / "copy")
+    assert results.curves("drawn", "thompson", 400) is None
+    assert results.curves("one", "thompson", 400) is not None
     (tmp_path / "copy" / "experiment.json").write_bytes(deep)
     with pytest.raises(ProblemError, match="not an experiment's description"):
         load_results(tmp_path / "copy")

@@ -36,8 +36,8 @@ def test_malformed_file_is_refused_with_exactly_its_places(name: str) -> None:
     path = FOLDER / name
     with pytest.raises(ProblemError) as caught:
         load_problem(path)
-    found = [name if fault.path == str(path) else fault.path for fault in caught.value.faults]
-    assert sorted(found) == sorted(CASES[name])
+    places = [name if fault.path == str(path) else fault.path for fault in caught.value.faults]
+    assert sorted(places) == sorted(CASES[name])
     assert PHRASES[name] in str(caught.value)
     assert all(fault.message and fault.remedy.endswith((".", "?")) for fault in caught.value.faults)
     assert str(path) in "".join(caught.value.__notes__)

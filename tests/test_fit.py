@@ -51,26 +51,26 @@ def run(*words):
 
 
 def test_a_fit_is_near_the_truth_and_plans_as_well(log):
-    found = fit(log, rewards={"busy": 0, "free": 1})
-    for arm, truth in zip(found.arms, TRUTH.arms, strict=True):
+    fitted = fit(log, rewards={"busy": 0, "free": 1})
+    for arm, truth in zip(fitted.arms, TRUTH.arms, strict=True):
         assert (np.abs(arm.chain - truth.transitions) < 5 * arm.estimate.standard_errors).all()
         assert arm.labels == truth.states
-    assert found.bandit.name == "radio"
-    assert plan(found.bandit).gain == pytest.approx(plan(TRUTH).gain, abs=0.02)
-    assert found.log_likelihood == sum(arm.estimate.log_likelihood for arm in found.arms)
-    assert not found.warnings
+    assert fitted.bandit.name == "radio"
+    assert plan(fitted.bandit).gain == pytest.approx(plan(TRUTH).gain, abs=0.02)
+    assert fitted.log_likelihood == sum(arm.estimate.log_likelihood for arm in fitted.arms)
+    assert not fitted.warnings
 
 
 def test_a_fit_shows_itself(log):
-    found = fit(log)
-    assert repr(found).startswith("Fit of 2 arms (radio)\n  data: Traces of 2 arms")
-    assert found.table().columns["next"][:2] == ["busy", "free"]
-    facts = found.to_dict()
+    fitted = fit(log)
+    assert repr(fitted).startswith("Fit of 2 arms (radio)\n  data: Traces of 2 arms")
+    assert fitted.table().columns["next"][:2] == ["busy", "free"]
+    facts = fitted.to_dict()
     json.dumps(facts, allow_nan=False)
     assert facts["arms"][0]["rewards"] == [None, None]
     assert facts["arms"][0]["gaps"]["shortest"] == 1
     with pytest.raises(ProblemError, match="no reward is known of state 'busy' of arm 'left'"):
-        found.bandit  # noqa: B018
+        fitted.bandit  # noqa: B018
 
 
 def test_traces_that_are_read_already_are_fitted_as_they_are(log):
@@ -88,9 +88,9 @@ def test_rewards_are_means_of_the_column_with_their_noise():
     states = naive_gaps.walk(TRUTH.arms[0].transitions, [1] * 2000, rng)
     log = {"arm": ["a"] * 2001, "state": states, "time": np.arange(2001)}
     coins = (rng.random(2001) < np.where(states, 0.8, 0.3)).astype(float)
-    found = fit({**log, "reward": coins}).arms[0]
-    assert found.noise == "bernoulli"
-    assert (np.abs(found.rewards - [0.3, 0.8]) < 5 * found.reward_errors).all()
+    arm = fit({**log, "reward": coins}).arms[0]
+    assert arm.noise == "bernoulli"
+    assert (np.abs(arm.rewards - [0.3, 0.8]) < 5 * arm.reward_errors).all()
     fees = fit({**log, "reward": rng.uniform(0, 0.5, 2001)}).arms[0]
     assert fees.noise == "beta"
     flat = fit({**log, "reward": np.where(states, 1.0, 0.25)}).arms[0]
@@ -112,9 +112,9 @@ def test_pieces_are_not_joined():
 
 
 def test_a_chain_that_gets_stuck_is_mended_and_said():
-    found = fit({"a": [0, 0, 1, 1, 0, 1, 2]})
-    assert "gets stuck (2 is never seen to be left)" in found.warnings[0]
-    assert found.bandit.arms[0].transitions.min() > 0
+    fitted = fit({"a": [0, 0, 1, 1, 0, 1, 2]})
+    assert "gets stuck (2 is never seen to be left)" in fitted.warnings[0]
+    assert fitted.bandit.arms[0].transitions.min() > 0
 
 
 def test_the_command_writes_a_problem_that_plans(log, tmp_path):

@@ -37,20 +37,20 @@ def walks(runs, seed=0, points=40):
 def test_the_mean_of_normal_runs_is_held_as_by_student():
     """With many runs bootstrap-t and Student agree: bounds within 3% of the width."""
     values = np.random.default_rng(1).normal(5, 2, 400)
-    found = mean_interval(values)
+    interval = mean_interval(values)
     low, high = stats.t.interval(0.95, 399, values.mean(), stats.sem(values))
-    assert found.value == pytest.approx(values.mean())
-    assert found.lower == pytest.approx(low, abs=0.03 * (high - low))
-    assert found.upper == pytest.approx(high, abs=0.03 * (high - low))
+    assert interval.value == pytest.approx(values.mean())
+    assert interval.lower == pytest.approx(low, abs=0.03 * (high - low))
+    assert interval.upper == pytest.approx(high, abs=0.03 * (high - low))
 
 
 def test_the_interval_of_a_mean_leans_to_the_side_of_the_long_tail():
     values = np.random.default_rng(2).lognormal(0, 1, 30)
-    found = mean_interval(values)
-    assert found.upper - found.value > 1.3 * (found.value - found.lower)
+    interval = mean_interval(values)
+    assert interval.upper - interval.value > 1.3 * (interval.value - interval.lower)
     mirrored = mean_interval(-values)
-    assert mirrored.upper == pytest.approx(-found.lower)
-    assert mirrored.lower == pytest.approx(-found.upper)
+    assert mirrored.upper == pytest.approx(-interval.lower)
+    assert mirrored.lower == pytest.approx(-interval.upper)
 
 
 def test_bands_do_not_depend_on_scale_or_place():
@@ -77,22 +77,22 @@ def test_a_band_over_copies_of_one_column_is_its_interval():
     column = np.random.default_rng(4).normal(0, 1, 25)
     copies = np.repeat(column[:, None], 30, axis=1)
     for band, interval in ((mean_band, mean_interval), (median_band, median_interval)):
-        found, single = band(copies), interval(column)
-        assert (found.lower[7], found.upper[7]) == pytest.approx((single.lower, single.upper))
+        curve, single = band(copies), interval(column)
+        assert (curve.lower[7], curve.upper[7]) == pytest.approx((single.lower, single.upper))
 
 
 @pytest.mark.parametrize("runs", [6, 7, 10, 31, 50])
 def test_the_median_lies_between_exact_ranks(runs):
     values = np.random.default_rng(runs).permutation(np.arange(1, runs + 1)).astype(float)
-    found = median_interval(values)
-    k = int(found.lower)
-    assert found.upper == runs + 1 - k
+    interval = median_interval(values)
+    k = int(interval.lower)
+    assert interval.upper == runs + 1 - k
 
     def missed(k):  # chance that fewer than k of the runs lie on one given side, twice
         return 2 * sum(comb(runs, i) for i in range(k)) / 2**runs
 
     assert missed(k) <= 0.05 < missed(k + 1)
-    assert found.value == np.median(values)
+    assert interval.value == np.median(values)
 
 
 def test_median_bands_take_outer_ranks_where_points_are_many():
@@ -113,8 +113,8 @@ def held(band, runs=30, points=20, repeats=100):
     """How often a band of random walks holds their true mean and median, 0, everywhere."""
     count = 0
     for seed in range(repeats):
-        found = band(walks(runs, seed=[seed, 77], points=points))
-        count += bool(((found.lower <= 0) & (found.upper >= 0)).all())
+        bounds = band(walks(runs, seed=[seed, 77], points=points))
+        count += bool(((bounds.lower <= 0) & (bounds.upper >= 0)).all())
     return count
 
 
@@ -141,11 +141,11 @@ def test_few_runs_get_a_reason_instead_of_bounds(runs):
     assert np.isnan(band.upper).all()
     np.testing.assert_allclose(band.centre, walks(runs).mean(axis=0))
     assert not band.known
-    for found in (mean_interval(walks(runs)[:, 0]), median_interval(walks(runs)[:, 0])):
-        assert not found.known
-        assert "too few" in found.reason
-        assert found.to_dict()["lower"] is None
-        assert found.value is not None
+    for interval in (mean_interval(walks(runs)[:, 0]), median_interval(walks(runs)[:, 0])):
+        assert not interval.known
+        assert "too few" in interval.reason
+        assert interval.to_dict()["lower"] is None
+        assert interval.value is not None
 
 
 def test_a_median_band_over_many_points_may_need_more_runs():
@@ -188,8 +188,8 @@ def test_the_same_runs_give_the_same_bytes():
 
 def test_the_slope_of_a_power_is_its_exponent():
     factors = np.random.default_rng(0).lognormal(0, 1, (8, 1))
-    found = slope(TIMES, factors * TIMES**0.7)
-    assert (found.value, found.lower, found.upper) == pytest.approx((0.7, 0.7, 0.7))
+    growth = slope(TIMES, factors * TIMES**0.7)
+    assert (growth.value, growth.lower, growth.upper) == pytest.approx((0.7, 0.7, 0.7))
 
 
 def test_the_slope_is_that_of_polyfit_on_the_window():
@@ -204,24 +204,24 @@ def test_the_slope_is_that_of_polyfit_on_the_window():
 def test_the_slope_interval_agrees_with_the_jackknife():
     rng = np.random.default_rng(3)
     runs = np.array([TIMES**e for e in rng.normal(0.5, 0.01, 40)])
-    found = slope(TIMES, runs)
+    growth = slope(TIMES, runs)
     left_out = [slope(TIMES, np.delete(runs, i, axis=0)).value for i in range(40)]
     error = np.sqrt(39 / 40 * np.square(left_out - np.mean(left_out)).sum())
-    assert found.upper - found.lower == pytest.approx(2 * 2.0 * error, rel=0.15)
+    assert growth.upper - growth.lower == pytest.approx(2 * 2.0 * error, rel=0.15)
 
 
 def test_regret_below_zero_has_no_slope():
-    found = slope(TIMES, -np.ones((10, len(TIMES))))
-    assert np.isnan(found.value)
-    assert "above 0" in found.reason
+    growth = slope(TIMES, -np.ones((10, len(TIMES))))
+    assert np.isnan(growth.value)
+    assert "above 0" in growth.reason
     # single runs that lost nothing are no obstacle as long as the mean is above 0
     runs = np.array([TIMES**0.5 if i % 2 else 0.0 * TIMES for i in range(20)])
     assert slope(TIMES, runs).value == pytest.approx(0.5)
     wild = 0.3 + 2 * np.random.default_rng(4).standard_normal((10, 1)) + 0 * TIMES
-    found = slope(TIMES, wild + 0.2 - wild.mean())
-    assert found.value == pytest.approx(0)
-    assert "close to 0" in found.reason
-    assert not found.known
+    growth = slope(TIMES, wild + 0.2 - wild.mean())
+    assert growth.value == pytest.approx(0)
+    assert "close to 0" in growth.reason
+    assert not growth.known
 
 
 # --- tests, corrections, ratios --------------------------------------------------------------
@@ -281,18 +281,18 @@ def test_holm_steps_down():
 def test_ratios_over_problems_are_geometric_means():
     steady = [np.full(10, 2.0), np.full(10, 8.0)]
     others = [[np.full(10, 4.0), np.full(10, 1.0)], [np.full(10, 2.0), np.full(10, 5.0)]]
-    found = geometric_ratio(steady, others)
-    assert found.ratios == (2.0, 4.0)
-    assert (found.best, found.worst) == ((1, 0), 1)
-    assert found.interval.value == pytest.approx(np.sqrt(8))
-    assert (found.interval.lower, found.interval.upper) == pytest.approx([np.sqrt(8)] * 2)
+    ratio = geometric_ratio(steady, others)
+    assert ratio.ratios == (2.0, 4.0)
+    assert (ratio.best, ratio.worst) == ((1, 0), 1)
+    assert ratio.interval.value == pytest.approx(np.sqrt(8))
+    assert (ratio.interval.lower, ratio.interval.upper) == pytest.approx([np.sqrt(8)] * 2)
 
 
 def test_ratios_use_that_runs_are_paired():
     """Twice the same luck: the ratio is known exactly, although the means are not."""
     luck = np.random.default_rng(7).lognormal(0, 1, 20)
-    found = geometric_ratio([luck], [[3 * luck]]).interval
-    assert (found.lower, found.upper) == pytest.approx((1 / 3, 1 / 3))
+    interval = geometric_ratio([luck], [[3 * luck]]).interval
+    assert (interval.lower, interval.upper) == pytest.approx((1 / 3, 1 / 3))
     apart = geometric_ratio([luck], [[3 * luck[::-1]]]).interval
     assert apart.upper / apart.lower > 1.5
 
@@ -319,17 +319,17 @@ def curves(level, runs=12, seed=0, exponent=0.5):
 
 def results(runs=12, **changes):
     names = ("slow", "quick", "optimal", "odd")
-    found = {
+    finished = {
         (problem, name, 10_000): curves(level, runs, seed)
         for seed, problem in enumerate(("one", "two"))
         for name, level in zip(names, (4.0, 1.0, 0.1, 2.0), strict=True)
     }
-    del found["two", "odd", 10_000]
+    del finished["two", "odd", 10_000]
     given = {
         "problems": ("one", "two"), "learners": names, "horizons": (10_000,), "runs": runs,
         "seed": 0, "bandits": {}, "gains": {}, "best_arms": {},
         "refusals": {("two", "odd", 10_000): "not for this"}, "provenance": {}, "command": "",
-        "finished": found,
+        "finished": finished,
     }  # fmt: skip
     return Results(**(given | changes))
 
@@ -379,24 +379,24 @@ def test_ratios_to_the_first_learner():
 
 @pytest.mark.parametrize("runs", [1, 2, 3, 12])
 def test_the_summary_is_json_and_knows_no_clock(runs):
-    found = results(runs)
-    text = json.dumps(summarize(found).to_dict(), allow_nan=False)
-    for one in found.finished.values():
-        one.seconds[:] = 99.0
-        one.planning_seconds[:] = np.nan
-    assert json.dumps(summarize(found).to_dict(), allow_nan=False) == text
+    comparison = results(runs)
+    text = json.dumps(summarize(comparison).to_dict(), allow_nan=False)
+    for played in comparison.finished.values():
+        played.seconds[:] = 99.0
+        played.planning_seconds[:] = np.nan
+    assert json.dumps(summarize(comparison).to_dict(), allow_nan=False) == text
     entry = json.loads(text)["entries"][0]
     assert set(entry["gap_regret"]["mean"]) >= {"value", "lower", "upper"}
     assert (entry["gap_regret"]["mean"]["lower"] is None) == (runs < MIN_RUNS)
 
 
 def test_without_a_plan_weak_regret_takes_its_place():
-    found = results()
-    for place, one in found.finished.items():
+    comparison = results()
+    for place, played in comparison.finished.items():
         if place[0] == "one":
-            one.gap_regret[:] = np.nan
-            one.regret[:] = np.nan
-    summary = summarize(found)
+            played.gap_regret[:] = np.nan
+            played.regret[:] = np.nan
+    summary = summarize(comparison)
     assert [e.rank for e in summary.entries[:4]] == [4, 2, 1, 3]
     entry = summary.entry("one", "slow", 10_000)
     assert entry.final["gap_regret"].mean.reason == "the regret is not known"
@@ -411,9 +411,11 @@ def test_nothing_finished_is_an_empty_summary():
 
 
 def test_identical_learners_share_a_rank():
-    found = results()
-    found.finished["one", "slow", 10_000] = found.finished["one", "odd", 10_000] = curves(3.0)
-    summary = summarize(found)
+    comparison = results()
+    comparison.finished["one", "slow", 10_000] = comparison.finished["one", "odd", 10_000] = curves(
+        3.0
+    )
+    summary = summarize(comparison)
     assert [e.rank for e in summary.entries[:4]] == [3, 2, 1, 3]
     same = next(c for c in summary.first if (c.problem, c.learner) == ("one", "odd"))
     assert same.difference == Interval(0.0, 0.0, 0.0)

@@ -25,7 +25,7 @@ NAME = "restive-suite-v1"
 # of the manifest, which holds the hashes of all files: v1 is what this says, for ever
 FROZEN = "16fc654b170846d361e02bc114fc81f29bff75d49a14a0df8fc20a3081b26257"
 BANDITS = suites.suite(NAME)
-LISTED = {one.name: one for one in suites.describe(NAME).problems}
+LISTED = {listed.name: listed for listed in suites.describe(NAME).problems}
 
 
 def run(*words):
@@ -35,32 +35,37 @@ def run(*words):
 def test_version_1_never_changes():
     text = (suites.HOME / NAME / suites.MANIFEST).read_bytes()
     assert sha256(text).hexdigest() == FROZEN
-    for one in LISTED.values():
-        data = (suites.HOME / NAME / one.file).read_bytes()
-        assert sha256(data).hexdigest() == one.sha256
+    for listed in LISTED.values():
+        data = (suites.HOME / NAME / listed.file).read_bytes()
+        assert sha256(data).hexdigest() == listed.sha256
     files = {path.name for path in (suites.HOME / NAME).iterdir()}
-    assert files == {suites.MANIFEST, *(one.file for one in LISTED.values())}
+    assert files == {suites.MANIFEST, *(listed.file for listed in LISTED.values())}
 
 
 def test_the_manifest_describes_the_problems():
     assert list(BANDITS) == list(LISTED)
     for name, bandit in BANDITS.items():
-        one = LISTED[name]
-        assert (one.arms, one.states) == (bandit.n_arms, bandit.n_states)
-        assert one.best_arm == bandit.best_arm
-        assert one.best_arm_gain == pytest.approx(bandit.arms[one.best_arm].gain)
-        assert one.gain_lower <= one.gain <= one.gain_upper <= one.gain_lower + one.tolerance
-        assert one.gain_upper >= one.best_arm_gain
+        listed = LISTED[name]
+        assert (listed.arms, listed.states) == (bandit.n_arms, bandit.n_states)
+        assert listed.best_arm == bandit.best_arm
+        assert listed.best_arm_gain == pytest.approx(bandit.arms[listed.best_arm].gain)
+        assert (
+            listed.gain_lower
+            <= listed.gain
+            <= listed.gain_upper
+            <= listed.gain_lower + listed.tolerance
+        )
+        assert listed.gain_upper >= listed.best_arm_gain
     assert len({bandit.name for bandit in BANDITS.values()}) == len(BANDITS)
 
 
 @pytest.mark.parametrize("name", BANDITS)
 def test_gains_hold_when_planned_anew(name):
     """Two intervals that hold the same number meet."""
-    bandit, one = BANDITS[name], LISTED[name]
-    found = plan(bandit, 1e-5 if bandit.n_arms < 4 else 1e-3)
-    assert found.gain_lower <= one.gain_upper
-    assert one.gain_lower <= found.gain_upper
+    bandit, listed = BANDITS[name], LISTED[name]
+    best = plan(bandit, 1e-5 if bandit.n_arms < 4 else 1e-3)
+    assert best.gain_lower <= listed.gain_upper
+    assert listed.gain_lower <= best.gain_upper
 
 
 @pytest.mark.parametrize(
@@ -107,9 +112,9 @@ def test_a_changed_file_is_noticed(monkeypatch, tmp_path):
 def test_freezing_a_suite_again_gives_the_same_files(tmp_path):
     kept = {name: (BANDITS[name], LISTED[name].purpose) for name in ("example-1", "ten-states")}
     freezing.freeze(tmp_path / "again", "cite", "words", kept)
-    made = json.loads((tmp_path / "again" / suites.MANIFEST).read_text())
-    assert [one["sha256"] for one in made["problems"]] == [LISTED[name].sha256 for name in kept]
-    assert made["problems"][0]["gain"] == pytest.approx(LISTED["example-1"].gain, abs=1e-6)
+    manifest = json.loads((tmp_path / "again" / suites.MANIFEST).read_text())
+    assert [row["sha256"] for row in manifest["problems"]] == [LISTED[name].sha256 for name in kept]
+    assert manifest["problems"][0]["gain"] == pytest.approx(LISTED["example-1"].gain, abs=1e-6)
 
 
 def test_a_suite_is_found_as_it_is_cited():
@@ -129,28 +134,28 @@ def test_the_command_lists_suites():
     assert NAME in shown.stdout
     assert "24" in shown.stdout
     listed = json.loads(run("--json").stdout)["suites"]
-    assert [one["name"] for one in listed] == suites.suites() == [NAME]
+    assert [row["name"] for row in listed] == suites.suites() == [NAME]
 
 
 def test_the_command_shows_a_suite():
     shown = run(NAME).stdout
-    for name, one in LISTED.items():
+    for name, entry in LISTED.items():
         line, purpose = (text for text in shown.splitlines() if text.startswith(f"{name} "))
-        assert purpose.split(None, 1)[1] == one.purpose
+        assert purpose.split(None, 1)[1] == entry.purpose
         before, after = line.split(" to ", 1)
         low, high = float(before.split()[-1]), float(after.split()[0])
-        assert low <= one.gain_lower <= one.gain_upper <= high
-        assert high - low < 2 * max(one.tolerance, 1e-4)
+        assert low <= entry.gain_lower <= entry.gain_upper <= high
+        assert high - low < 2 * max(entry.tolerance, 1e-4)
     assert "restive-suite v1" in shown
-    found = json.loads(run(NAME, "--json").stdout)
-    assert found["citation"] == "restive-suite v1"
-    assert found["problems"][0]["gain_upper"] == LISTED["example-1"].gain_upper
+    facts = json.loads(run(NAME, "--json").stdout)
+    assert facts["citation"] == "restive-suite v1"
+    assert facts["problems"][0]["gain_upper"] == LISTED["example-1"].gain_upper
 
 
 def test_the_command_writes_the_files(tmp_path):
     folder = tmp_path / "new" / "suite"
     assert run(NAME, "--out", folder).exit_code == 0
-    assert {one.name: load_problem(folder / one.file) for one in LISTED.values()} == BANDITS
+    assert {entry.name: load_problem(folder / entry.file) for entry in LISTED.values()} == BANDITS
     manifest = (suites.HOME / NAME / suites.MANIFEST).read_bytes()
     assert (folder / suites.MANIFEST).read_bytes() == manifest
     assert run(NAME, "--out", folder).exit_code == 0  # the same again does no harm
