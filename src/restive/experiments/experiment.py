@@ -13,6 +13,7 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
+from restive.base.backends import Workplace
 from restive.base.errors import Fault, ProblemError, refusal, refuse
 from restive.base.words import guess, shown
 from restive.experiments.cells import LONGEST, MOST_CELLS, MOST_RUNS, MOST_STEPS
@@ -117,7 +118,7 @@ class Experiment:
         """
         from restive.experiments.running import run_experiment
 
-        return run_experiment(self, Path(directory), workers, backend, address, watcher)
+        return run_experiment(self, Path(directory), Workplace(backend, address, workers), watcher)
 
 
 def compare(

@@ -176,7 +176,7 @@ def geometric_ratio(own: Sequence[ArrayLike], others: Sequence[Sequence[ArrayLik
     ratios = tuple(float(a / b) if a > 0 and b > 0 else nan for a, b in pairs)
     if np.isnan(ratios).any() or not ratios:
         reason = "a mean regret is not above 0" if ratios else "no problem in common"
-        return Ratio(Interval(nan, nan, nan, LEVEL, reason), ratios, best)
+        return Ratio(Interval(nan, reason=reason), ratios, best)
     value = float(np.exp(np.mean(np.log(ratios))))
     return Ratio(_ratio_interval(value, mine, theirs), ratios, best)
 
@@ -185,13 +185,13 @@ def _ratio_interval(value: float, mine: Sequence[Floats], theirs: Sequence[Float
     runs = {rows.shape[-1] for rows in (*mine, *theirs)}
     if len(runs) > 1 or min(runs) < MIN_RUNS:
         reason = "not all learners have the same runs" if len(runs) > 1 else "too few runs"
-        return Interval(value, nan, nan, LEVEL, reason)
+        return Interval(value, reason=reason)
     picks = resamples(runs.pop())
     tops = np.array([picks @ x for x in mine])
     bottoms = np.array([(picks @ rows.T).min(axis=1) for rows in theirs])
     fine = ((tops > 0) & (bottoms > 0)).all(axis=0)
     if fine.mean() < 1 - 0.1 * (1 - LEVEL):
-        return Interval(value, nan, nan, LEVEL, "a mean regret is too close to 0 for an interval")
+        return Interval(value, reason="a mean regret is too close to 0 for an interval")
     logs = np.log(tops[:, fine] / bottoms[:, fine]).mean(axis=0)
     low, high = np.exp(np.quantile(logs, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
     return Interval(value, float(low), float(high))

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from restive.base.backends import PATIENCE, check_backend, opened, workers_lost
+from restive.base.backends import PATIENCE, Workplace, check_backend, opened, workers_lost
 from restive.base.errors import RestiveError, refuse
 from restive.base.notebook import notebook_line
 from restive.base.pools import Pool
@@ -30,18 +30,13 @@ if TYPE_CHECKING:
 
 
 def run_experiment(
-    experiment: Experiment,
-    directory: Path,
-    workers: int | None = None,
-    backend: str = "local",
-    address: str = "",
-    watcher: Watcher | None = None,
+    experiment: Experiment, directory: Path, workplace: Workplace, watcher: Watcher | None
 ) -> Results:
     """Run the cells that ``directory`` does not hold yet and return the results of all.
 
     A learner that raises an exception does not stop the others: ``Results.failures`` tells of it.
     """
-    refuse(check_backend(backend, address, workers))
+    refuse(check_backend(*workplace))
     silent, store = watcher is None, Store(directory, experiment)
     with notebook_line() as tell, store.held():
         watcher = watcher or (Watcher() if tell is None else Teller(tell))
@@ -49,8 +44,8 @@ def run_experiment(
         if missing:
             store.forget_derived()
             work = partial(run_batch, notes=store.directory.root.resolve())
-            with opened(work, backend, address, workers, len(missing)) as pool:
-                store.log_start(backend=backend, workers=pool.workers)
+            with opened(work, *workplace, len(missing)) as pool:
+                store.log_start(backend=workplace.backend, workers=pool.workers)
                 _Campaign(store, watcher, pool, missing).run()
             store.log("end")
         results = load_results(directory)

@@ -31,9 +31,8 @@ class Interval:
     """A value and where the truth lies; bounds are nan where that cannot be said, with a reason."""
 
     value: float
-    lower: float
-    upper: float
-    level: float = LEVEL
+    lower: float = nan
+    upper: float = nan
     reason: str = ""
 
     @property
@@ -51,17 +50,16 @@ class Interval:
     def from_dict(cls, content: Mapping[str, Any]) -> Interval:
         """What ``to_dict`` wrote."""
         value, lower, upper = (from_json(content[key]) for key in ("value", "lower", "upper"))
-        return cls(value, lower, upper, reason=content.get("reason", ""))
+        return cls(value, lower, upper, content.get("reason", ""))
 
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """A curve, and bounds that hold it at all points in time at once with probability ``level``."""
+    """A curve, and bounds that hold it at all points in time at once with probability LEVEL."""
 
     lower: Floats
     centre: Floats
     upper: Floats
-    level: float = LEVEL
     reason: str = ""  # why the bounds are nan, if they are
 
     @property
@@ -72,7 +70,7 @@ class Band:
     def at(self, point: int) -> Interval:
         """The band at one point."""
         value, low, high = (float(curve[point]) for curve in (self.centre, self.lower, self.upper))
-        return Interval(value, low, high, self.level, self.reason)
+        return Interval(value, low, high, self.reason)
 
 
 def json_number(value: float) -> float | None:
@@ -85,7 +83,7 @@ def from_json(number: float | None) -> float:
     return nan if number is None else float(number)
 
 
-def mean_band(curves: ArrayLike, level: float = LEVEL) -> Band:
+def mean_band(curves: ArrayLike) -> Band:
     """The mean curve, in a band that holds the true one everywhere at once.
 
     Bootstrap-t: runs are resampled whole, and what counts is the largest deviation over all
@@ -94,13 +92,13 @@ def mean_band(curves: ArrayLike, level: float = LEVEL) -> Band:
     runs = _as_runs(curves)
     centre = runs.mean(axis=0)
     if reason := _lacking(runs):
-        return _unbounded(centre, level, reason)
-    low, high = _extremes(runs, level)
+        return _unbounded(centre, reason)
+    low, high = _extremes(runs)
     error = _errors(runs)
-    return Band(centre - high * error, centre, centre - low * error, level)
+    return Band(centre - high * error, centre, centre - low * error)
 
 
-def median_band(curves: ArrayLike, level: float = LEVEL) -> Band:
+def median_band(curves: ArrayLike) -> Band:
     """The median curve, between two order statistics that hold the true one everywhere at once.
 
     At one point the rank is exact for any law. Over many, it is the largest rank that flips of the
@@ -109,28 +107,26 @@ def median_band(curves: ArrayLike, level: float = LEVEL) -> Band:
     runs = _as_runs(curves)
     centre = np.median(runs, axis=0)
     if reason := _lacking(runs):
-        return _unbounded(centre, level, reason)
-    rank = _median_rank(runs, level)
+        return _unbounded(centre, reason)
+    rank = _median_rank(runs)
     if rank == 0:
         reason = f"{len(runs)} runs are too few for a band around the median over so many points"
-        return _unbounded(centre, level, reason)
+        return _unbounded(centre, reason)
     ordered = np.sort(runs, axis=0)
-    return Band(ordered[rank - 1], centre, ordered[len(runs) - rank], level)
+    return Band(ordered[rank - 1], centre, ordered[len(runs) - rank])
 
 
-def mean_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
+def mean_interval(values: ArrayLike) -> Interval:
     """The mean of one number per run, with its bootstrap-t interval."""
-    return mean_band(np.asarray(values, dtype=np.float64)[:, None], level).at(0)
+    return mean_band(np.asarray(values, dtype=np.float64)[:, None]).at(0)
 
 
-def median_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
+def median_interval(values: ArrayLike) -> Interval:
     """The median of one number per run, with its exact interval of order statistics."""
-    return median_band(np.asarray(values, dtype=np.float64)[:, None], level).at(0)
+    return median_band(np.asarray(values, dtype=np.float64)[:, None]).at(0)
 
 
-def slope(
-    times: ArrayLike, curves: ArrayLike, since: float | None = None, level: float = LEVEL
-) -> Interval:
+def slope(times: ArrayLike, curves: ArrayLike, since: float | None = None) -> Interval:
     """Exponent of growth: the straight line through log mean regret over log t.
 
     From ``since`` (the end / 100 unless given) to the end. The mean is taken before the logarithm,
@@ -141,35 +137,35 @@ def slope(
     inside = at >= first * (1 - 1e-9)
     runs, logs = runs[:, inside], np.log(at[inside])
     if len(logs) < 2:
-        return Interval(nan, nan, nan, level, "fewer than two points in time")
+        return Interval(nan, reason="fewer than two points in time")
     mean = runs.mean(axis=0)
     if not (mean > 0).all():
         reason = UNKNOWN if np.isnan(mean).any() else "the mean regret is not above 0 throughout"
-        return Interval(nan, nan, nan, level, reason)
+        return Interval(nan, reason=reason)
     weights = (logs - logs.mean()) / np.square(logs - logs.mean()).sum()
     value = float(weights @ np.log(mean))
     if reason := _lacking(runs):
-        return Interval(value, nan, nan, level, reason)
-    return _slope_interval(value, runs, weights, level)
+        return Interval(value, reason=reason)
+    return _slope_interval(value, runs, weights)
 
 
-def _slope_interval(value: float, runs: Floats, weights: Floats, level: float) -> Interval:
+def _slope_interval(value: float, runs: Floats, weights: Floats) -> Interval:
     """Studentized by the linearised error: run i moves the slope by sum_g w_g x_i(g) / mean(g)."""
     picks = resamples(len(runs))
     means = blockwise(picks, runs)
     positive = (means > 0).all(axis=1)
-    if positive.mean() < 1 - 0.1 * (1 - level):
-        return Interval(value, nan, nan, level, "the regret is too close to 0 for an interval")
+    if positive.mean() < 1 - 0.1 * (1 - LEVEL):
+        return Interval(value, reason="the regret is too close to 0 for an interval")
     picks, means = picks[positive], means[positive]
     error = _errors((runs @ (weights / runs.mean(axis=0)))[:, None])[0]
     if error <= 1e-12:
-        return Interval(value, value, value, level)
+        return Interval(value, value, value)
     moved = (weights / means) @ runs.T  # (resamples, runs); their weighted mean is 0
     errors = np.sqrt((picks * np.square(moved)).sum(axis=1) / (len(runs) - 1))
     away = np.log(means) @ weights - value
     scores = away / np.maximum(errors, LEAST_ERROR * error)
-    low, high = np.quantile(scores, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(value, float(value - high * error), float(value - low * error), level)
+    low, high = np.quantile(scores, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Interval(value, float(value - high * error), float(value - low * error))
 
 
 @lru_cache(maxsize=8)
@@ -190,7 +186,7 @@ def blockwise(left: Floats, right: Floats) -> Floats:
     return np.concatenate([left[k : k + rows] @ right for k in range(0, len(left), rows)])
 
 
-def _extremes(runs: Floats, level: float) -> tuple[float, float]:
+def _extremes(runs: Floats) -> tuple[float, float]:
     """Quantiles of the lowest and the highest studentized deviation over the points."""
     error = _errors(runs)
     differ = error > 0  # where all runs agree there is nothing to resample
@@ -201,24 +197,24 @@ def _extremes(runs: Floats, level: float) -> tuple[float, float]:
     away = blockwise(picks, around)
     spread = np.maximum(blockwise(picks, np.square(around)) - np.square(away), 0)
     scores = away / np.maximum(np.sqrt(spread / (len(runs) - 1)), LEAST_ERROR * error)
-    low = np.quantile(scores.min(axis=1), (1 - level) / 2)
-    high = np.quantile(scores.max(axis=1), (1 + level) / 2)
+    low = np.quantile(scores.min(axis=1), (1 - LEVEL) / 2)
+    high = np.quantile(scores.max(axis=1), (1 + LEVEL) / 2)
     return float(low), float(high)
 
 
-def _median_rank(runs: Floats, level: float) -> int:
+def _median_rank(runs: Floats) -> int:
     """Largest k such that the k-th lowest and k-th highest runs hold the median; 0 if none does."""
     from scipy.stats import binom
 
     count, points = runs.shape
-    rank = int(binom.ppf((1 - level) / 2, count, 0.5))  # 2 P(fewer than k below) <= 1 - level
+    rank = int(binom.ppf((1 - LEVEL) / 2, count, 0.5))  # 2 P(fewer than k below) <= 1 - level
     if points == 1 or rank == 0:
         return rank
     upper = runs.argsort(axis=0, kind="stable").argsort(axis=0) >= count / 2
     rng = np.random.default_rng([count, 9])
     flips = (2 * rng.integers(0, 2, size=(RESAMPLES, count)) - 1).astype(np.float64)
     farthest = np.abs(blockwise(flips, np.where(upper, 1.0, -1.0))).max(axis=1)
-    while rank and (farthest > count - 2 * rank + 1).mean() > 1 - level:
+    while rank and (farthest > count - 2 * rank + 1).mean() > 1 - LEVEL:
         rank -= 1
     return rank
 
@@ -246,6 +242,6 @@ def _lacking(runs: Floats) -> str:
     return ""
 
 
-def _unbounded(centre: Floats, level: float, reason: str) -> Band:
+def _unbounded(centre: Floats, reason: str) -> Band:
     nothing = np.full_like(centre, nan)
-    return Band(nothing, centre, nothing, level, reason)
+    return Band(nothing, centre, nothing, reason)

@@ -215,12 +215,12 @@ def _growth(curves: Curves, used: Measure) -> Interval:
     """The slope, if it rests on enough points in time."""
     inside = int((curves.times >= curves.times[-1] / WINDOW).sum())
     if inside < LEAST_POINTS:
-        return Interval(nan, nan, nan, LEVEL, f"fewer than {LEAST_POINTS} points in time")
+        return Interval(nan, reason=f"fewer than {LEAST_POINTS} points in time")
     return slope(curves.times, getattr(curves, used))
 
 
 def _refused(place: tuple[str, str, int], why: str) -> Entry:
-    nothing = Interval(nan, nan, nan, LEVEL, "it did not run")
+    nothing = Interval(nan, reason="it did not run")
     finals: dict[Measure, Final] = {name: Final(nothing, nothing) for name in MEASURES}
     return Entry(*place, 0, finals, nothing, None, nan, nan, nan, why)
 
