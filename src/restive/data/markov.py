@@ -67,9 +67,9 @@ def check_markov(
     findings: list[Assumption] = []
     for k, arm in enumerate(traces.arms):
         say(f"testing {arm.name}", k / (len(traces.arms) + 1))
-        findings += single_findings(arm, length, generator)
+        findings += _single_findings(arm, length, generator)
     say("testing pairs of arms", 1 - 1 / (len(traces.arms) + 1))
-    pairs = pair_findings(traces.arms, generator)
+    pairs = _pair_findings(traces.arms, generator)
     judged = corrected([*findings, *(finding for _, finding in pairs)], level)
     tests = sum(finding.p is not None for finding in judged)
     doubles = [(ends, f) for (ends, _), f in zip(pairs, judged[len(findings) :], strict=True)]
@@ -99,7 +99,7 @@ def _in_steps(period: float | str | None, tick: float | None) -> float | None:
     return length
 
 
-def single_findings(
+def _single_findings(
     arm: ArmTrace, period: float | None, rng: np.random.Generator
 ) -> list[Assumption]:
     """What is found of an arm by itself: memory, change over time, a period."""
@@ -203,7 +203,7 @@ def _time_evidence(arm: ArmTrace, rows: Sequence[str]) -> Callable[[Contrast], s
     return evidence
 
 
-def pair_findings(
+def _pair_findings(
     arms: Sequence[ArmTrace], rng: np.random.Generator
 ) -> list[tuple[tuple[int, int], Assumption]]:
     """Dependence of every pair of arms."""
