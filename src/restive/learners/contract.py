@@ -9,11 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive.base.arrays import Floats, Ints
 from restive.base.errors import refusal
-from restive.learners.storage import Snapshot, read_snapshot, write_snapshot
+from restive.learners.storage import (
+    SavedArrays,
+    SavedState,
+    Snapshot,
+    read_snapshot,
+    write_snapshot,
+)
 from restive.policies.policy import most_preferred
 from restive.policies.sight import Observation
 
@@ -106,7 +111,7 @@ class Learner(ABC):
         """Everything needed to go on later: a dictionary for JSON, and named arrays."""
 
     @abstractmethod
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
         """Go on where ``snapshot`` was taken; the learner must have been built in the same way."""
 
     @property

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import Any
+from collections.abc import Hashable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive.base.options import Parameter
 from restive.learners.contract import Learner, require_arms
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
-from restive.learners.storage import Snapshot
+from restive.learners.storage import SavedArrays, SavedState, Snapshot
 from restive.policies.sight import NEVER, Sight
 
 
@@ -69,7 +67,7 @@ class Cooldown(Learner):
         state = {"name": self.name, "settings": self.settings, "sight": self.sight.snapshot()}
         return state, {"paid": self.paid.copy(), "totals": self.totals.copy()}
 
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
         self.check_origin(state)
         self.sight.restore(state["sight"])
         self.paid, self.totals = arrays["paid"].copy(), arrays["totals"].copy()

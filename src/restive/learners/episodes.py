@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive.base.arrays import Floats, Ints
 from restive.learners.contract import Learner
@@ -16,7 +15,14 @@ from restive.learners.paper.inputs import Labels
 from restive.learners.paper.rules import FOREVER, Evidence, Rule
 from restive.learners.records import arrays_of, record_from
 from restive.learners.replanning import Planner, Structure
-from restive.learners.storage import Snapshot, generator_from, generator_state, plain_label
+from restive.learners.storage import (
+    SavedArrays,
+    SavedState,
+    Snapshot,
+    generator_from,
+    generator_state,
+    plain_label,
+)
 from restive.policies.sight import NEVER, Observation, Sight
 
 
@@ -217,7 +223,7 @@ class EpisodicLearner(Learner):
         own = {"limits": self.limits.copy(), "starts": starts, **arrays_of(self.counts)}
         return state, {**arrays, **own}
 
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
         self.check_origin(state)
         self.sight.restore(state["sight"])
         self.labels.restore(state["labels"])

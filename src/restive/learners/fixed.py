@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive.base.arrays import Floats, Ints
 from restive.base.options import Parameter
 from restive.learners.contract import Learner, require_arms
 from restive.learners.declaration import declare
 from restive.learners.paper.inputs import Labels
-from restive.learners.storage import Snapshot
+from restive.learners.storage import SavedArrays, SavedState, Snapshot
 from restive.model.bandit import Bandit
 from restive.planning import plan
 from restive.policies.greedy import plan_policy
@@ -72,7 +70,7 @@ class FollowPolicy(Learner):
         state = {"name": self.name, "settings": self.settings, "sight": self.sight.snapshot()}
         return state, {}
 
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
         self.check_origin(state)
         self.sight.restore(state["sight"])
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive.base.arrays import Floats, Ints
 from restive.base.errors import refusal, refuse
 from restive.learners.contract import Learner, Walk
-from restive.learners.storage import Snapshot
+from restive.learners.storage import SavedArrays, SavedState, Snapshot
 from restive.model.units import Units, check_range
 from restive.policies.sight import Observation
 
@@ -62,7 +61,7 @@ class InUnits(Learner):
         state, arrays = self.learner.snapshot()
         return {**state, KEY: list(self.units.range)}, arrays
 
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
         if list(state.get(KEY, (0.0, 1.0))) != list(self.units.range):
             remedy = f"Restore it into a learner built with {KEY} {state.get(KEY)}."
             raise refusal(f"snapshot.{KEY}", "other units", str(self.units.range), remedy)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive.base.arrays import Floats
 from restive.learners.paper.rules import Evidence
 from restive.learners.records import arrays_of, record_from
 from restive.learners.replanning import Structure, ValuePlanner
-from restive.learners.storage import Snapshot
+from restive.learners.storage import SavedArrays, SavedState, Snapshot
 from restive.policies.spaced import SpacedIndexPolicy, SpacedTable, SpacedTables
 
 Index = Callable[[Floats, Floats, Floats], Floats]
@@ -148,9 +147,7 @@ class IndexPlanner:
     def snapshot(self) -> Snapshot:
         return {}, {} if self.tables is None else arrays_of(self.tables, PREFIX)
 
-    def restore(
-        self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], structure: Structure
-    ) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays, structure: Structure) -> None:
         self.forget()
         if f"{PREFIX}ages" in arrays:
             self.tables = record_from(SpacedTables, arrays, PREFIX)
@@ -203,9 +200,7 @@ class ChoosingPlanner:
         state, arrays = self.exact.snapshot()
         return {**state, "by_index": self.by_index}, {**arrays, **self.index.snapshot()[1]}
 
-    def restore(
-        self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], structure: Structure
-    ) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays, structure: Structure) -> None:
         self.by_index = bool(state["by_index"])
         self.exact.restore(state, arrays, structure)
         self.index.restore(state, arrays, structure)

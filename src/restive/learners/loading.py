@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive.base.errors import ProblemError, refusal
-from restive.learners.storage import Snapshot, pack
+from restive.learners.storage import SavedArrays, Snapshot, pack
 
 if TYPE_CHECKING:
     from restive.learners.contract import Learner
@@ -51,7 +50,7 @@ def refusing(source: str) -> Iterator[None]:
         raise refusal(source, "not a snapshot of such a learner", words, REMEDY) from None
 
 
-def _check_kinds(own: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]) -> None:
+def _check_kinds(own: SavedArrays, other: SavedArrays) -> None:
     """Types and dimensions as the learner's own; counts and numbers in range."""
     for name, array in other.items():
         mine = own.get(name)
@@ -64,9 +63,7 @@ def _check_kinds(own: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[An
             raise ValueError(f"{name} has entries that are no counts")
 
 
-def _check_shapes(
-    learner: Any, arrays: Mapping[str, NDArray[Any]], own: Mapping[str, NDArray[Any]]
-) -> None:
+def _check_shapes(learner: Any, arrays: SavedArrays, own: SavedArrays) -> None:
     """Compiled loops look up entries without asking: tables must be as large as they believe."""
     for name, shape in _expected_shapes(learner, arrays, own):
         if name in arrays and arrays[name].shape != shape:
@@ -79,7 +76,7 @@ def _check_shapes(
 
 
 def _expected_shapes(
-    learner: Any, arrays: Mapping[str, NDArray[Any]], own: Mapping[str, NDArray[Any]]
+    learner: Any, arrays: SavedArrays, own: SavedArrays
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Names of arrays with the shapes that the learner's arms, states and colors ask for."""
     k, planner = learner.n_arms, getattr(learner, "planner", None)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from typing import Any, NoReturn
-
-from numpy.typing import NDArray
 
 from restive.base.errors import refusal
 from restive.learners.contract import Learner
-from restive.learners.storage import Snapshot
+from restive.learners.storage import SavedArrays, SavedState, Snapshot
 
 
 class PlainLearner(Learner):
@@ -39,7 +37,7 @@ class PlainLearner(Learner):
     def snapshot(self) -> Snapshot:
         self._refuse()
 
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
         self._refuse()
 
     def _refuse(self) -> NoReturn:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
 
-from numpy.typing import NDArray
-
-from restive.learners.storage import Arrays
+from restive.learners.storage import Arrays, SavedArrays
 
 Record = TypeVar("Record")
 
@@ -25,7 +22,7 @@ def arrays_of(record: Any, prefix: str = "") -> Arrays:
     return arrays
 
 
-def record_from(kind: type[Record], arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> Record:
+def record_from(kind: type[Record], arrays: SavedArrays, prefix: str = "") -> Record:
     """The record that ``arrays_of`` took apart."""
     parts: dict[str, Any] = {}
     for field in fields(kind):  # type: ignore[arg-type]

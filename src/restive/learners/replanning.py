@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Protocol
-
-from numpy.typing import NDArray
 
 from restive.base.arrays import Floats
 from restive.learners.paper.rules import Evidence
 from restive.learners.records import arrays_of, record_from
-from restive.learners.storage import Snapshot
+from restive.learners.storage import SavedArrays, SavedState, Snapshot
 from restive.mdp.representation import Representation
 from restive.mdp.solver import refine, solve
 from restive.mdp.structured import Parameters, StructuredMDP
@@ -36,9 +34,7 @@ class Planner(Protocol):
     def snapshot(self) -> Snapshot:
         """Everything needed to go on later."""
 
-    def restore(
-        self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], structure: Structure
-    ) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays, structure: Structure) -> None:
         """Go on; structure: the one planned on, unless the snapshot names information states."""
 
 
@@ -108,9 +104,7 @@ class ValuePlanner:
             return state, {}
         return state, {"values": self.values.copy(), **arrays_of(self.parameters, "model_")}
 
-    def restore(
-        self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], structure: Structure
-    ) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays, structure: Structure) -> None:
         """Go on; structure: the one planned on, unless the snapshot names information states."""
         self.forget()
         self.gain = (float(state["gain"][0]), float(state["gain"][1]))

@@ -28,7 +28,9 @@ from restive.base.writing import write_bytes
 from restive.model.bandit import Bandit
 
 Arrays = dict[str, NDArray[Any]]
-Snapshot = tuple[dict[str, Any], Arrays]
+Snapshot = tuple[dict[str, Any], Arrays]  # as it is taken
+SavedState = Mapping[str, Any]  # as it is read
+SavedArrays = Mapping[str, NDArray[Any]]
 
 STATE_FILE = "state.json"
 CHECKSUM = "sha256"  # the file that holds it
@@ -38,7 +40,7 @@ MOST_ARRAYS = 1000
 KINDS = "biufcSU"  # of array entries: numbers and texts, no objects, no records
 
 
-def pack(state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+def pack(state: SavedState, arrays: SavedArrays) -> bytes:
     """A snapshot as the bytes of a zip file: state.json, one .npy per array, a checksum."""
     entries = {STATE_FILE: json.dumps(state, sort_keys=True, allow_nan=False).encode()}
     for name in sorted(arrays):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive.base.checks import require
 from restive.base.errors import refuse
@@ -16,7 +14,7 @@ from restive.learners.index_planning import ChoosingPlanner, IndexPlanner
 from restive.learners.paper.rules import Evidence
 from restive.learners.records import arrays_of, record_from
 from restive.learners.replanning import ValuePlanner
-from restive.learners.storage import Snapshot
+from restive.learners.storage import SavedArrays, SavedState, Snapshot
 from restive.learners.tied.belief import Belief, PosteriorDraw
 from restive.learners.tied.gap_learner import GapLearner
 from restive.learners.tied.gaps import Gaps
@@ -25,8 +23,6 @@ from restive.learners.tied.posterior import ChainPosterior
 from restive.learners.tied.settings import TiedSettings
 from restive.model.validation import check_pulls
 from restive.policies.greedy import GreedyPolicy
-
-Floats = NDArray[np.float64]
 
 PRIOR = Parameter("prior", "float", ..., "Dirichlet and Beta weight of each outcome", 0, above=True)
 
@@ -79,7 +75,7 @@ class SizedLearner(GapLearner):
         state, arrays = super().snapshot()
         return state, {**arrays, **arrays_of(self.rule.belief)}
 
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
         super().restore(state, arrays)
         self.rule.belief = record_from(Belief, arrays)
 

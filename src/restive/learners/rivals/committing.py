@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from math import ceil
 from time import perf_counter
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive.base.arrays import Floats, Ints
 from restive.base.checks import require, require_horizon
@@ -19,7 +17,7 @@ from restive.learners.contract import Learner
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
 from restive.learners.paper.inputs import Labels
-from restive.learners.storage import Snapshot
+from restive.learners.storage import SavedArrays, SavedState, Snapshot
 from restive.model.bandit import Arm, Bandit
 from restive.model.chains import communicating_classes
 from restive.planning import plan
@@ -144,7 +142,7 @@ class Committing(Learner):
         arrays = {"moves": self.moves, "visits": self.visits, "paid": self.paid}
         return state, {name: array.copy() for name, array in arrays.items()}
 
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
         self.check_origin(state)
         self.sight.restore(state["sight"])
         self.moves, self.visits = arrays["moves"].copy(), arrays["visits"].copy()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive.base.arrays import Floats, Ints
 from restive.learners.contract import Learner, require_arms
 from restive.learners.storage import (
     Arrays,
+    SavedArrays,
+    SavedState,
     Snapshot,
     decode_label,
     encode_label,
@@ -65,7 +66,7 @@ class CompiledLearner(Learner):
         state = {"name": self.name, "settings": self.settings}
         return state, {name: array.copy() for name, array in self.memory.items()}
 
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
         self.check_origin(state)
         for name, array in self.memory.items():
             if arrays[name].shape != array.shape:
@@ -88,7 +89,7 @@ class DrawingLearner(CompiledLearner):
         state, arrays = super().snapshot()
         return {**state, "rng": generator_state(self.rng)}, arrays
 
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
         super().restore(state, arrays)
         self.rng = generator_from(state["rng"])
 
@@ -129,7 +130,7 @@ class MarkedLearner(CompiledLearner):
         state, arrays = super().snapshot()
         return {**state, "marks": [encode_label(mark) for mark in self.marks]}, arrays
 
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
         super().restore(state, arrays)
         self.marks = [decode_label(code) for code in state["marks"]]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive.learners.declaration import declare
 from restive.learners.paper.inputs import MIXING_TIMES
@@ -11,8 +10,6 @@ from restive.learners.paper.restless import ARMS, TOLD, RestlessLearner
 from restive.learners.paper.rules import Counts, Evidence, Rule
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
-
-Floats = NDArray[np.float64]
 
 PRIOR = 1.0  # Dirichlet and Beta weight of each outcome: uniform laws
 

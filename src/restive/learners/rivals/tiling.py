@@ -8,7 +8,6 @@ from math import ceil, log, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive.base.arrays import Floats, Ints
 from restive.base.checks import require_horizon
@@ -16,7 +15,7 @@ from restive.base.errors import refusal
 from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.rivals.committing import Committing
-from restive.learners.storage import Snapshot
+from restive.learners.storage import SavedArrays, SavedState, Snapshot
 from restive.mdp.representation import Representation
 from restive.model.bandit import Arm, Bandit
 from restive.policies.policy import Policy
@@ -218,7 +217,7 @@ class Tiling(Committing):
         state, arrays = super().snapshot()
         return {**state, "look_at": self._look_at, "decided": self._decided}, arrays
 
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
         self._look_at, self._decided = int(state["look_at"]), bool(state["decided"])
         super().restore(state, arrays)
 

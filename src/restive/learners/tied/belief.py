@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Bools, Floats, Ints
 from restive.learners.paper.rules import Evidence, Rule, pack_rows
 from restive.learners.tied.gaps import Gaps
 from restive.learners.tied.plan_size import (
@@ -23,11 +23,6 @@ from restive.learners.tied.plan_size import (
 from restive.learners.tied.settings import TiedSettings
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
-
-__all__ = ["Belief", "PosteriorDraw"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 DOUBLINGS = (
     14  # ages must repeat over a loop, and over 2^14 of them: slow arms change little by little
@@ -83,9 +78,7 @@ class PosteriorDraw(Rule):
             self.belief = replace(self.belief, pulls=pulls, fresh=np.flatnonzero(due))
         return self.belief
 
-    def _drawn_anew(
-        self, pulls: Floats, sizes: Sequence[int], rng: np.random.Generator
-    ) -> NDArray[np.bool_]:
+    def _drawn_anew(self, pulls: Floats, sizes: Sequence[int], rng: np.random.Generator) -> Bools:
         """Which arms to draw: all, or of many those of which something is new, and a few others.
 
         What is known of the others is what it was, and so is the law of what is drawn for them. By
@@ -156,7 +149,7 @@ class PosteriorDraw(Rule):
             chain = np.where(little[:, None], _best_rows(draws, means), chain)
         return draws[-1], chain, means
 
-    def _little(self, counts: Ints) -> NDArray[np.bool_]:
+    def _little(self, counts: Ints) -> Bools:
         """Which states were so rarely left that they are hoped for; counts (S, A, S)."""
         few = 0 if self.settings.hope is None or len(counts) == 1 else self.settings.hope.few
         return np.asarray(counts.sum(axis=(1, 2)) < few)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restive.base.arrays import Floats
-from restive.learners.storage import Arrays
+from restive.learners.storage import Arrays, SavedArrays, SavedState
 from restive.learners.tied.gaps import Gaps
 
 FOREVER = 1 << 62
@@ -162,7 +161,7 @@ class ChangeWatch:
             arrays |= {f"point_{k}_{name}": getattr(point, name).copy() for name in PARTS}
         return state, arrays
 
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
         self.checks, self.checked = int(state["checks"]), int(state["checked"])
         self.renewed, self.numbers = int(state["renewed"]), [int(n) for n in state["numbers"]]
         self.prices, self.scales = arrays["prices"].copy(), arrays["scales"].copy()

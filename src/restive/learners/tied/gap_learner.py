@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.learners.episodes import EpisodicLearner
 from restive.learners.tied.gaps import DENSE, PLACES, Gaps
 from restive.mdp.representation import Representation
@@ -15,11 +15,6 @@ from restive.policies.sight import NEVER
 
 if TYPE_CHECKING:
     from restive.estimation.chain import ChainEstimate
-
-__all__ = ["GapLearner"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SELDOM = 0.5  # share of the steps that show something below which plans reckon with that
 

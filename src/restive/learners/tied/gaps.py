@@ -7,14 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.policies.sight import NEVER, Sight
-
-__all__ = ["DENSE", "LONGEST_GAP", "PLACES", "Gaps"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 DENSE, OCTAVE = 256, 8  # gaps told apart one by one, and places for gaps in each octave beyond
 PLACES = np.append(

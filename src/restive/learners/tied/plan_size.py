@@ -13,11 +13,6 @@ import numpy as np
 from restive.base.errors import TooLargeError
 from restive.mdp.representation import Representation
 
-__all__ = [
-    "CAPS", "MANY_ARMS", "MOST_STATES", "affordable", "fits", "fitted", "require_plannable",
-    "shortest_episode", "sweeps_allowed",
-]  # fmt: skip
-
 CAPS = np.array([1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 181, 256])
 FEW_ARMS = 5
 FEWEST_BYTES = 600_000  # that may always be planned on with many arms

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats
 from restive.base.errors import refusal, refuse
 from restive.base.options import Parameter
 from restive.learners.contract import require_arms
@@ -18,7 +18,7 @@ from restive.learners.index_planning import ChoosingPlanner, IndexPlanner
 from restive.learners.paper.rules import Evidence
 from restive.learners.records import arrays_of, record_from
 from restive.learners.replanning import ValuePlanner
-from restive.learners.storage import Snapshot, plain_label
+from restive.learners.storage import SavedArrays, SavedState, Snapshot, plain_label
 from restive.learners.tied.belief import Belief, PosteriorDraw
 from restive.learners.tied.changes import ChangeSettings, ChangeWatch
 from restive.learners.tied.gap_learner import GapLearner
@@ -32,10 +32,6 @@ from restive.learners.tied.posterior import ChainPosterior, RewardPosterior
 from restive.learners.tied.settings import HopeSettings, TiedSettings
 from restive.model.validation import check_pulls
 from restive.policies.greedy import GreedyPolicy
-
-__all__ = ["HopeSettings", "TiedSampling", "TiedSettings"]
-
-Floats = NDArray[np.float64]
 
 
 @declare(
@@ -274,7 +270,7 @@ class TiedSampling(GapLearner):
             arrays |= points
         return state, arrays
 
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
         super().restore(state, arrays)
         self.labels.share(self.groups)
         self._make_room()

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from restive.learners.tied.changes import ChangeSettings
 from restive.learners.tied.posterior import ChainPosterior, RewardPosterior
 
-__all__ = ["HopeSettings", "TiedSettings"]
-
 
 @dataclass(frozen=True)
 class HopeSettings:
