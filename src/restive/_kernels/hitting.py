@@ -9,51 +9,43 @@ from restive._kernels import njit
 CHECK_EVERY = 8  # sweeps between two certificates
 
 
+@njit(cache=True, error_model="numpy", forceinline=True)
+def least_time(times, x, colors, successors, chances, solved):
+    """Least expected time from x over the actions; solved: for a loop from x to itself."""
+    best = np.inf
+    for action in range(successors.shape[1]):
+        color = colors[x, action]
+        if color < 0:
+            continue
+        total, leave = 1.0, 1.0
+        for b in range(successors.shape[2]):
+            y = successors[x, action, b]
+            if solved and y == x:
+                leave -= chances[color, b]
+            elif chances[color, b] > 0.0:
+                total += chances[color, b] * times[y]
+        if leave > 1e-9:  # less might be rounding alone
+            best = min(best, total / leave)
+    return best
+
+
 @njit(cache=True, error_model="numpy")
 def sweep_in_place(times, target, colors, successors, chances):
     """times[x] = min over actions of the expected time, a loop from x to itself solved for."""
-    n, n_actions, width = successors.shape
-    for x in range(n):
-        if x == target:
-            continue
-        best = np.inf
-        for action in range(n_actions):
-            color = colors[x, action]
-            if color < 0:
-                continue
-            total, leave = 1.0, 1.0
-            for b in range(width):
-                y = successors[x, action, b]
-                if y == x:
-                    leave -= chances[color, b]
-                else:
-                    total += chances[color, b] * times[y]
-            if leave > 1e-9:  # less might be rounding alone
-                best = min(best, total / leave)
-        if best < np.inf:
-            times[x] = best
+    for x in range(len(successors)):
+        if x != target:
+            best = least_time(times, x, colors, successors, chances, True)
+            times[x] = best if best < np.inf else times[x]
 
 
 @njit(cache=True, error_model="numpy")
 def changes(times, target, colors, successors, chances):
     """Largest T v - v and largest v - T v, where T v = 1 + min over actions of the mean of v."""
-    n, n_actions, width = successors.shape
     up, down = 0.0, 0.0
-    for x in range(n):
-        if x == target:
-            continue
-        best = np.inf
-        for action in range(n_actions):
-            color = colors[x, action]
-            if color < 0:
-                continue
-            total = 1.0
-            for b in range(width):
-                if chances[color, b] > 0.0:
-                    total += chances[color, b] * times[successors[x, action, b]]
-            best = min(best, total)
-        up = max(up, best - times[x])
-        down = max(down, times[x] - best)
+    for x in range(len(successors)):
+        if x != target:
+            best = least_time(times, x, colors, successors, chances, False)
+            up, down = max(up, best - times[x]), max(down, times[x] - best)
     return up, down
 
 

@@ -134,6 +134,16 @@ def _row_after(values, moves, laws, extended, policy, graph, row, outcome):
     return _row_of(values, moves, laws, extended, policy, graph, pull, seen)
 
 
+@njit(cache=True, error_model="numpy", nogil=True, forceinline=True)
+def count(visits, outcomes, paid, squares, color, outcome, reward):
+    """Add a sample to the counts of its color."""
+    visits[color] += 1
+    outcomes[color, outcome] += 1
+    paid[color, outcome] += reward
+    if squares is not None:
+        squares[color, outcome] += reward * reward
+
+
 @njit(cache=True, error_model="numpy", nogil=True)
 def episode(values, moves, laws, extended, policy, graph, limits, visits, outcomes, paid, squares,
             names, path, rewards, pulls, begin, end, last, seen, pulled):  # fmt: skip
@@ -168,12 +178,8 @@ def episode(values, moves, laws, extended, policy, graph, limits, visits, outcom
                 break
             rows[row + _2 + label] = after
         row = after
-        visits[color] += 1
-        outcomes[color, np.uint64(outcome)] += 1
         reward = rewards[pull, np.uint64(step)]
-        paid[color, np.uint64(outcome)] += reward
-        if squares is not None:
-            squares[color, np.uint64(outcome)] += reward * reward
+        count(visits, outcomes, paid, squares, color, np.uint64(outcome), reward)
         pulls[np.uint64(step)] = pull
         pulled[pull] = step
         step += 1
@@ -222,11 +228,7 @@ def pair_path(colors, successors, policy, limits, visits, outcomes, paid, square
         if visits[color] >= limits[color]:
             return step, LIMIT
         outcome, reward = path[pull, step], rewards[pull, step]
-        visits[color] += 1
-        outcomes[color, outcome] += 1
-        paid[color, outcome] += reward
-        if squares is not None:
-            squares[color, outcome] += reward * reward
+        count(visits, outcomes, paid, squares, color, outcome, reward)
         pulls[step], pulled[pull] = pull, step
         state = successors[state, pull, outcome]
     return end, END
@@ -251,11 +253,7 @@ def pair_episode(colors, successors, policy, limits, visits, outcomes, paid, squ
         outcome = 0  # the learner sees the state only: outcomes that lead there are one to it
         while successors[state, pull, outcome] != after:
             outcome += 1
-        visits[color] += 1
-        outcomes[color, outcome] += 1
-        paid[color, outcome] += reward
-        if squares is not None:
-            squares[color, outcome] += reward * reward
+        count(visits, outcomes, paid, squares, color, outcome, reward)
         pulls[step], rewards[step] = pull, reward
         state = after
     return end, state, END

@@ -153,8 +153,7 @@ def learn_window(plays, sums, arms, paid, clock, arm, reward):
         if plays[arms[place]] == 0:
             sums[arms[place], :] = 0.0  # no rounding is left behind
     arms[place], paid[place] = arm, reward
-    plays[arm] += 1
-    add_up(sums, arm, reward)
+    learn_mean(plays, sums, arm, reward)
     clock[0] += 1
 
 
@@ -275,23 +274,12 @@ def play_cycle(plays, sums, marked, place, cycle, scale, marks, states, rewards,
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def best_index(plays, sums, scale):
-    """The arm with the largest sums/plays + sqrt(scale/plays), the first of several."""
-    best, arm = -np.inf, 0
-    for j in range(len(plays)):
-        index = sums[j, 0] / plays[j] + np.sqrt(scale / plays[j])
-        if index > best:
-            best, arm = index, j
-    return arm
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
 def next_epoch(plays, sums, clock, rate, scale, growth):
     """Exploit if (4^n - 1)/3 > D log t, else explore; D = rate (log t)^growth."""
     level = np.log(clock[STEPS] + 1.0)
     if (4.0 ** clock[EXPLORED] - 1) / 3 > rate * level**growth * level:
         clock[MODE] = EXPLOIT
-        clock[ARM] = best_index(plays, sums, scale * level ** (growth / 2) * level)
+        clock[ARM] = unseen_or_best(plays, sums, scale * level ** (growth / 2) * level)
         clock[LEFT] = 2 * 4 ** clock[EXPLOITED]
     else:
         clock[MODE], clock[ARM] = SAMPLE, 0
@@ -304,8 +292,7 @@ def learn_epoch(plays, sums, clock, rate, scale, growth, everything, arm, reward
     clock[STEPS] += 1
     asked = arm == clock[ARM]
     if everything or (asked and clock[MODE] == SAMPLE):
-        plays[arm] += 1
-        add_up(sums, arm, reward)
+        learn_mean(plays, sums, arm, reward)
     if not asked:
         return
     clock[LEFT] -= 1
@@ -365,8 +352,7 @@ def learn_phase(plays, sums, phases, marked, clock, scale, gap, margin, floor, a
         clock[MODE] = SAMPLE if hit else WAIT
         return False
     if sampled:
-        plays[arm] += 1
-        add_up(sums, arm, reward)
+        learn_mean(plays, sums, arm, reward)
         marked[arm] = True
     clock[LEFT] -= 1
     if clock[LEFT] == 0:
