@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import ceil, log, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -31,26 +29,12 @@ REMEDY = (
 )
 
 
-@dataclass(frozen=True)
-class Channels:
-    """What is known beforehand: which arm is explored, and what states and resting pay.
-
-    rewards: (2,) of the channel's states. rest: mean reward of the other arm in the single-channel
-    model, None where all arms are identical channels.
-    """
-
-    sizes: tuple[int, ...]
-    channel: int
-    rewards: tuple[float, float]
-    rest: float | None
-
-
 def _independent(arm: Arm) -> bool:
     return bool(np.allclose(arm.transitions, arm.transitions[0], atol=1e-12))
 
 
-def channels_of(bandit: Bandit) -> Channels:
-    """The model that fits this bandit, or a ProblemError."""
+def channel_of(bandit: Bandit) -> tuple[int, float | None]:
+    """The arm to explore and what resting pays, as in ``Tiling``; or a ProblemError."""
     arms = bandit.arms
     for j, arm in enumerate(arms):
         if arm.n_states != 2 and not (len(arms) == 2 and _independent(arm)):
@@ -60,8 +44,7 @@ def channels_of(bandit: Bandit) -> Channels:
     if len(arms) == 2 and len(chains) <= 1:
         channel = chains[0] if chains else next(j for j in (0, 1) if arms[j].n_states <= 2)
         if arms[channel].n_states == 2:
-            first, second = arms[channel].rewards.tolist()
-            return Channels(bandit.n_states, channel, (first, second), arms[1 - channel].gain)
+            return channel, arms[1 - channel].gain
         raise refusal(f"arms[{channel}]", "no two-state arm", "", REMEDY)
     for j, arm in enumerate(arms[1:], 1):
         same = np.array_equal(arm.transitions, arms[0].transitions)
@@ -70,8 +53,7 @@ def channels_of(bandit: Bandit) -> Channels:
             raise refusal(f"arms[{j}]", message, "", REMEDY)
     if len(arms) == 1:
         raise refusal("arms", "there is nothing to choose", "1 arm", REMEDY)
-    first, second = arms[0].rewards.tolist()
-    return Channels(bandit.n_states, 0, (first, second), None)
+    return 0, None
 
 
 @declare(
@@ -94,7 +76,7 @@ def channels_of(bandit: Bandit) -> Channels:
         Parameter("width", "float", ..., "multiple of the rectangle's half-widths", 0, above=True),
         Parameter("frontier", "float", ..., "multiple of the frontier zones' half-width", 0),
     ),
-    refuse=channels_of,
+    refuse=channel_of,
 )
 class Tiling(Committing):
     """The tiling algorithm for two-state channels.
@@ -113,13 +95,18 @@ class Tiling(Committing):
     sqrt(log(T) / (6 N_s)), N_s transitions seen from s, and frontier zones of half-width
     (log(T) / T)^(1/3): the pair that gives the uniform bound. ``width`` and ``frontier`` multiply
     the two.
+
+    channel: the arm that is explored. rest: mean reward of the other arm in the single-channel
+    model, None where all arms are identical channels. rewards: (2,) of the channel's states.
     """
 
     def __init__(
-        self, known: Channels, horizon: int, width: float = 1.0, frontier: float = 1.0
-    ) -> None:
-        super().__init__(known.sizes)
-        self.known = known
+        self, sizes: Sequence[int], channel: int, rest: float | None, rewards: Sequence[float],
+        horizon: int, width: float = 1.0, frontier: float = 1.0,
+    ) -> None:  # fmt: skip
+        super().__init__(sizes)
+        self.channel, self.rest = channel, rest
+        self.rewards = tuple(float(reward) for reward in rewards)
         self.horizon = require_horizon(horizon)
         self.width, self.frontier = float(width), float(frontier)
         self.least = self.frontier * (log(self.horizon) / self.horizon) ** (1 / 3)
@@ -130,29 +117,18 @@ class Tiling(Committing):
     def from_problem(
         cls, bandit: Bandit, horizon: int, width: float = 1.0, frontier: float = 1.0
     ) -> Tiling:
-        return cls(channels_of(bandit), horizon, width, frontier)
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> Tiling:
-        sizes, (first, second) = tuple(settings["sizes"]), settings["rewards"]
-        known = Channels(sizes, settings["channel"], (first, second), settings["rest"])
-        return cls(known, settings["horizon"], settings["width"], settings["frontier"])
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        known = self.known
-        return {"sizes": list(known.sizes), "channel": known.channel, "rest": known.rest,
-                "rewards": list(known.rewards), "horizon": self.horizon, "width": self.width,
-                "frontier": self.frontier}  # fmt: skip
+        channel, rest = channel_of(bandit)
+        rewards = bandit.arms[channel].rewards.tolist()
+        return cls(bandit.n_states, channel, rest, rewards, horizon, width, frontier)
 
     def exploring(self) -> tuple[int, int, int] | None:
         if self._decided:
             return None
-        return self.known.channel, max(1, self._look_at - self._pulled), 0
+        return self.channel, max(1, self._look_at - self._pulled), 0
 
     @property
     def _pulled(self) -> int:
-        return int(self.visits[self.known.channel].sum())
+        return int(self.visits[self.channel].sum())
 
     def _settle(self) -> None:
         if not self._decided and self._pulled >= self._look_at:
@@ -162,14 +138,14 @@ class Tiling(Committing):
 
     def _clear(self) -> bool:
         """Whether the confidence rectangle lies in one zone, or in a frontier zone."""
-        left = self.moves[self.known.channel, :2, :2].sum(axis=1)
+        left = self.moves[self.channel, :2, :2].sum(axis=1)
         if left.min() == 0:
             return False
         width = [self.width * sqrt(log(self.horizon) / (6 * count)) for count in left.tolist()]
         if max(width) <= self.least:
             return True
         alpha, beta = self._estimates()
-        if self.known.rest is None:
+        if self.rest is None:
             return abs(alpha - beta) > width[0] + width[1]
         steps = np.linspace(-1.0, 1.0, GRID)
         alphas = np.clip(alpha + width[0] * steps, 0.0, 1.0)
@@ -179,27 +155,27 @@ class Tiling(Committing):
 
     def _agree(self, alphas: Floats, betas: Floats) -> bool:
         """Whether one policy is the best at all points of a grid."""
-        assert self.known.rest is not None
+        assert self.rest is not None
         first, second = (part.ravel() for part in np.meshgrid(alphas, betas))
-        waits = best_waits(first, second, self.known.rewards, self.known.rest)
+        waits = best_waits(first, second, self.rewards, self.rest)
         return bool((waits == waits[0]).all())
 
     def _estimates(self) -> tuple[float, float]:
-        moves = self.moves[self.known.channel, :2, :2]
+        moves = self.moves[self.channel, :2, :2]
         alpha, beta = (moves[:, 1] / moves.sum(axis=1)).tolist()
         return alpha, beta
 
     def commit(self) -> Policy:
         alpha, beta = self._estimates()
-        if self.known.rest is None:
+        if self.rest is None:
             return self._myopic(alpha, beta)
         pair = np.array([alpha]), np.array([beta])
-        waits = best_waits(*pair, self.known.rewards, self.known.rest)[0]
+        waits = best_waits(*pair, self.rewards, self.rest)[0]
         ages = np.arange(1, LONGEST_WAIT + 1)
         sense = np.array([(ages >= w) & (w != NEVER_AGAIN) for w in waits]).astype(np.float64)
         rep = Representation(self.sizes, LONGEST_WAIT)
         tables = [
-            sense if j == self.known.channel else np.full((size, LONGEST_WAIT), 0.5)
+            sense if j == self.channel else np.full((size, LONGEST_WAIT), 0.5)
             for j, size in enumerate(self.sizes)
         ]
         return IndexPolicy(rep, tables, 0.5)
@@ -208,7 +184,7 @@ class Tiling(Committing):
         """The myopic policy of identical channels; unseen ones have the stationary law."""
         inside = 1 / self.horizon  # keeps the chain irreducible and aperiodic
         alpha, beta = min(max(alpha, inside), 1 - inside), min(max(beta, inside), 1 - inside)
-        model = Arm([[1 - alpha, alpha], [1 - beta, beta]], self.known.rewards)
+        model = Arm([[1 - alpha, alpha], [1 - beta, beta]], self.rewards)
         bandit = Bandit([model] * self.n_arms)
         rep = Representation.of(bandit, model.mixing_time(1e-9))
         return IndexPolicy(rep, reward_tables(bandit, rep), model.gain)
@@ -222,7 +198,7 @@ class Tiling(Committing):
         super().restore(state, arrays)
 
 
-def best_waits(alpha: Floats, beta: Floats, rewards: tuple[float, float], rest: float) -> Ints:
+def best_waits(alpha: Floats, beta: Floats, rewards: Sequence[float], rest: float) -> Ints:
     """Best (w_0, w_1) of a single channel for each pair (alpha, beta), shape (n, 2).
 
     After state s is seen, rest w_s - 1 times and sense again. With a = P^w_0(0, 1),
