@@ -1,4 +1,4 @@
-"""Explore first, then follow one policy for ever; and the plainest such learner."""
+"""Explore first, then follow one policy for ever; and the plainest such learners."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ from restive.planning import plan
 from restive.policies.greedy import plan_policy
 from restive.policies.policy import Policy
 from restive.policies.sight import NEVER, Observation, Sight
+from restive.policies.tables import whittle_policy
 
 SHARE = Parameter("share", "float", ..., "multiple of T^(2/3) steps to explore", 0, above=True)
+LONGEST = 500  # ages that Whittle's index tells apart
 
 
 class Committing(Learner):
@@ -197,6 +199,31 @@ class ExploreThenPlan(Committing):
 
     def commit(self) -> Policy:
         return best_policy(self.estimated(), self.horizon)
+
+
+@declare(
+    "explore-then-whittle",
+    "estimate the bandit for about T^(2/3) steps, then follow Whittle's index; for many arms",
+    guarantee="none against rho*: Whittle's policy may lose linearly (Theorem 1), even if the "
+    "chains were known",
+    assumes="irreducible chains, rewards in [0, 1]; meant for indexable arms",
+    told="the horizon and the state spaces",
+    cites=(
+        "lattimore2020: chapter 6",
+        "whittle1988",
+    ),
+    options=(SHARE,),
+    practice=Practice({"share": 1.5}, "c is tuned, not 1"),
+)
+class ExploreThenWhittle(ExploreThenPlan):
+    """As explore-then-plan, but commits to Whittle's index policy of the estimated bandit.
+
+    Its cost grows with the number of arms and not with its powers. Ages are told apart up to the
+    mixing time of an estimated chain to 1e-6, at most 500.
+    """
+
+    def commit(self) -> Policy:
+        return whittle_policy(self.estimated(), LONGEST)
 
 
 def best_policy(model: Bandit, horizon: int) -> Policy:
