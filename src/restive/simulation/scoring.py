@@ -20,24 +20,29 @@ def marks(horizon: int, points: int = POINTS) -> Ints:
     return np.unique(np.geomspace(1, horizon, points).round().astype(np.int64))
 
 
-def _ended(at: Ints, curve: Floats, mark: int, steps: int, total: float) -> tuple[Ints, Floats]:
-    """A curve whose first ``mark`` marks were reached, up to the last step made."""
-    at, curve = at[:mark], curve[:mark]
-    if steps in at[-1:] or not steps:
-        return at, curve
-    return np.append(at, steps), np.append(curve, total)
+class _Sum:
+    """A sum along the steps of a run, and its curve: what it was at the marks ``at``."""
+
+    def __init__(self, at: Ints) -> None:
+        self.at = at
+        self.curve = np.zeros(len(at))
+        self.total = 0.0
+        self.steps = 0
+        self._mark = 0  # how many marks were reached
+
+    def end(self) -> None:
+        """Let the curve end with the last step, if that came before the last mark."""
+        self.at, self.curve = self.at[: self._mark], self.curve[: self._mark]
+        if self.steps and self.steps not in self.at[-1:]:
+            self.at, self.curve = np.append(self.at, self.steps), np.append(self.curve, self.total)
 
 
-class RewardSum:
+class RewardSum(_Sum):
     """Sum of the rewards received, along the marks, and how often each arm was pulled."""
 
     def __init__(self, at: Ints, n_arms: int) -> None:
-        self.at = at
-        self.curve = np.zeros(len(at))
+        super().__init__(at)
         self.pulled = np.zeros(n_arms, dtype=np.int64)
-        self.total = 0.0
-        self.steps = 0
-        self._mark = 0
 
     def add(self, pulls: Ints, rewards: Floats) -> None:
         """Steps with one pull each: pulls (n,) among arms that pay rewards (K, n)."""
@@ -57,12 +62,8 @@ class RewardSum:
         )
         self.steps += len(pulls)
 
-    def end(self) -> None:
-        """Let the curve end with the last step, if that came before the last mark."""
-        self.at, self.curve = _ended(self.at, self.curve, self._mark, self.steps, self.total)
 
-
-class GapSum:
+class GapSum(_Sum):
     """Sum of the pulls' gaps along the information states: regret without luck.
 
     gap(x, a) = max_b Q(x, b) - Q(x, a) >= 0, where Q(x, a) = r(x, a) + sum_y p(y|x, a) h(y) comes
@@ -75,13 +76,10 @@ class GapSum:
     """
 
     def __init__(self, plan: Plan, at: Ints) -> None:
+        super().__init__(at)
         rep = plan.representation
-        self.at = at
-        self.curve = np.zeros(len(at))
-        self.total = 0.0
         self.gain = plan.gain
         self._plan = plan
-        self._steps = self._mark = 0
         policy = plan_policy(plan)
         self._moves, self._laws = policy.moves, policy.laws
         places = len(plan.values)
@@ -94,7 +92,7 @@ class GapSum:
     def add(self, pulls: Ints, states: Ints, rewards: Floats) -> None:
         from restive._kernels.scores import add_gaps
 
-        early = min(EARLY - self._steps, len(pulls))
+        early = min(EARLY - self.steps, len(pulls))
         for step in range(early):
             self._begin(int(pulls[step]), states[:, step], rewards[:, step])
         early = max(early, 0)
@@ -102,20 +100,20 @@ class GapSum:
             return
         self.total, self._mark, self._last = add_gaps(
             self._plan.values, self._moves, self._laws, self._gaps, pulls[early:],
-            np.ascontiguousarray(states[:, early:]), self.total, self._steps, self.at, self._mark,
+            np.ascontiguousarray(states[:, early:]), self.total, self.steps, self.at, self._mark,
             self.curve, self._last, self._seen,
         )  # fmt: skip
-        self._steps += len(pulls) - early
+        self.steps += len(pulls) - early
 
     def _begin(self, pull: int, states: Ints, rewards: Floats) -> None:
         """One of the first pulls: it counts nothing, but says where the run starts."""
-        if self._steps == 0:
+        if self.steps == 0:
             self._states = states.copy()
         self._states[pull], self._last = states[pull], pull
         self._paid += float(rewards[pull])
-        self._steps += 1
-        self._mark = int(np.searchsorted(self.at, self._steps, side="right"))
-        if self._steps < EARLY:
+        self.steps += 1
+        self._mark = int(np.searchsorted(self.at, self.steps, side="right"))
+        if self.steps < EARLY:
             return
         rep = self._plan.representation
         ages = [1 if arm == pull else EARLY for arm in range(rep.n_arms)]
@@ -131,12 +129,8 @@ class GapSum:
 
         return float(self._plan.values[place_of(self._moves, self._last, self._seen)])
 
-    def end(self) -> None:
-        """As for a RewardSum."""
-        self.at, self.curve = _ended(self.at, self.curve, self._mark, self._steps, self.total)
-
     @property
     def boundary(self) -> float:
         """What plain regret counts in expectation and the gaps do not: bounded, whatever T is."""
-        start = min(self._steps, EARLY) * self.gain - self._paid
-        return start + (self._value() - self._first if self._steps > EARLY else 0.0)
+        start = min(self.steps, EARLY) * self.gain - self._paid
+        return start + (self._value() - self._first if self.steps > EARLY else 0.0)

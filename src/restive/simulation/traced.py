@@ -15,8 +15,6 @@ from restive.policies.policy import Policy
 from restive.policies.sight import Observation
 from restive.simulation.worlds import require_tables
 
-Flags = Bools
-
 NOBODY = -1  # in place of a pull, where no arm was recorded
 REPORT_EVERY = 1000  # steps from one report of progress to the next
 
@@ -52,7 +50,7 @@ class TraceWorld:
         return int(self.states.shape[1])
 
     @property
-    def seen(self) -> Flags:
+    def seen(self) -> Bools:
         """(K, n): which arm was recorded when."""
         return (self.states >= 0) & ~np.isnan(self.rewards)
 
@@ -98,7 +96,7 @@ class Replayed:
     paid: Floats  # (n,) nan where the arm pulled was not recorded
 
     @property
-    def counted(self) -> Flags:
+    def counted(self) -> Bools:
         """(n,): whether the pull was recorded."""
         return ~np.isnan(self.paid)
 
