@@ -37,14 +37,10 @@ class SpacedTables:
     @classmethod
     def of(cls, tables: Sequence[SpacedTable]) -> SpacedTables:
         """Those of the arms in turn."""
-        stored = np.array([len(table.ages) for table in tables])
-        most = max(len(table.indices) for table in tables)
-        indices = np.full((len(tables), most, stored.max()), -np.inf)
-        ages = np.zeros((len(tables), stored.max()), dtype=np.int64)
-        for arm, table in enumerate(tables):
-            size, count = table.indices.shape
-            indices[arm, :size, :count], ages[arm, :count] = table.indices, table.ages
-        return cls(indices, ages, stored, np.array([table.back for table in tables]))
+        stored, back = np.zeros((2, len(tables)), dtype=np.int64)
+        ages = np.empty((len(tables), 0), dtype=np.int64)
+        empty = cls(np.empty((len(tables), 0, 0)), ages, stored, back)
+        return empty.put(dict(enumerate(tables)))
 
     def put(self, tables: Mapping[int, SpacedTable]) -> SpacedTables:
         """New tables of some arms in the place of theirs: these, or larger ones if need be."""
@@ -53,9 +49,8 @@ class SpacedTables:
         stored = max(width, *(len(table.ages) for table in tables.values()), 0)
         grown = self
         if (states, stored) != (most, width):
-            stored = max(
-                stored, width + width // 4 if stored > width else 0
-            )  # at once for the next
+            if stored > width:
+                stored = max(stored, width + width // 4)  # at once for the next
             room = ((0, 0), (0, states - most), (0, stored - width))
             grown = SpacedTables(np.pad(self.indices, room, constant_values=-np.inf),
                                  np.pad(self.ages, room[::2]), self.stored, self.back)  # fmt: skip
