@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import exp, log, sqrt
 from typing import Any
 
 import numpy as np
 
 from restive.base.arrays import Floats
+from restive.learners.records import arrays_of, record_from
 from restive.learners.storage import Arrays, SavedArrays, SavedState
 from restive.learners.tied.gaps import Gaps
 
@@ -149,7 +150,7 @@ class ChangeWatch:
             for number, point in zip(self.numbers, self.points, strict=True)
             if number % (1 << ((self.checks - number).bit_length() - 1)) == 0
         ]
-        copy = Gaps(counts.visits.copy(), counts.gaps.copy(), counts.paid.copy())
+        copy = Gaps(**arrays_of(counts))
         self.numbers = [number for number, _ in kept] + [self.checks]
         self.points = [point for _, point in kept] + [copy]
 
@@ -158,23 +159,18 @@ class ChangeWatch:
                  "numbers": list(self.numbers)}  # fmt: skip
         arrays: Arrays = {"prices": self.prices.copy(), "scales": self.scales.copy()}
         for k, point in enumerate(self.points):
-            arrays |= {f"point_{k}_{name}": getattr(point, name).copy() for name in PARTS}
+            arrays |= arrays_of(point, f"point_{k}_")
         return state, arrays
 
     def restore(self, state: SavedState, arrays: SavedArrays) -> None:
         self.checks, self.checked = int(state["checks"]), int(state["checked"])
         self.renewed, self.numbers = int(state["renewed"]), [int(n) for n in state["numbers"]]
         self.prices, self.scales = arrays["prices"].copy(), arrays["scales"].copy()
-        self.points = [
-            Gaps(*(arrays[f"point_{k}_{name}"].copy() for name in PARTS))
-            for k in range(len(self.numbers))
-        ]
-
-
-PARTS = ("visits", "gaps", "paid")
+        places = range(len(self.numbers))
+        self.points = [record_from(Gaps, arrays, f"point_{k}_") for k in places]
 
 
 def _subtract(counts: Gaps, older: Gaps, arm: int) -> None:
-    for name in PARTS:
-        part = getattr(counts, name)
-        part[arm] = part[arm] - getattr(older, name)[arm]
+    for part in fields(Gaps):
+        own = getattr(counts, part.name)
+        own[arm] = own[arm] - getattr(older, part.name)[arm]

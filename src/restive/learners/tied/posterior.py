@@ -54,11 +54,8 @@ class ChainPosterior:
 
     def _maybe_mirror(self, chain: Floats, counts: Ints, rng: np.random.Generator) -> Floats:
         """A Metropolis step to the mirror image."""
-        from restive._kernels import tied
-
-        threshold = np.log(rng.random())
-        image = np.empty_like(chain)
-        if not tied.mirror(chain, image):
+        threshold, image = np.log(rng.random()), mirror(chain)
+        if image is None:
             return chain
         ratio = self.log_density(image, counts) - self.log_density(chain, counts)
         if ratio < threshold - 50:  # no volume makes up for that
