@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -24,22 +24,7 @@ from restive.policies.sight import Observation
 
 if TYPE_CHECKING:
     from restive.learners.declaration import Declaration
-
-
-class Walk(Protocol):
-    """One run through a world whose states depend on the actions, as a learner may use it."""
-
-    state: int
-    heights: Floats  # (N, A, B) cumulative probabilities of the outcomes
-    successors: Ints  # (N, A, B) state after each outcome
-    means: Floats  # (N, A) mean rewards
-    noisy: bool  # whether rewards are 0 or 1 with these means
-
-    def uniforms(self, count: int) -> Floats:
-        """The next ``count`` steps' random numbers, shape (count, 2): outcome, reward."""
-
-    def step(self, action: int) -> tuple[int, float]:
-        """Take an action; returns the next state and the reward."""
+    from restive.simulation.structured import StructuredWalk
 
 
 class Learner(ABC):
@@ -166,7 +151,7 @@ class Learner(ABC):
             self.step(tuple(seen))
         return chosen
 
-    def play_walk(self, walk: Walk, count: int) -> tuple[Ints, Floats]:
+    def play_walk(self, walk: StructuredWalk, count: int) -> tuple[Ints, Floats]:
         """Actions and rewards of ``count`` steps in a world that reacts to them."""
         pulls, rewards = np.empty(count, dtype=np.int64), np.empty(count)
         for step in range(count):

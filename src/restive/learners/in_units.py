@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
 from restive.base.errors import refusal, refuse
-from restive.learners.contract import Learner, Walk
+from restive.learners.contract import Learner
 from restive.learners.storage import SavedArrays, SavedState, Snapshot
 from restive.model.units import Units, check_range
 from restive.policies.sight import Observation
+
+if TYPE_CHECKING:
+    from restive.simulation.structured import StructuredWalk
 
 KEY = "reward_range"
 
@@ -85,7 +88,7 @@ class InUnits(Learner):
     def play_steps(self, states: Ints, rewards: Floats, pulls: int) -> Ints:
         return self.learner.play_steps(states, rewards, pulls)
 
-    def play_walk(self, walk: Walk, count: int) -> tuple[Ints, Floats]:
+    def play_walk(self, walk: StructuredWalk, count: int) -> tuple[Ints, Floats]:
         return self.learner.play_walk(walk, count)
 
 

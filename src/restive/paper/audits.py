@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from restive.base.arrays import Bools, Floats, Ints
-from restive.learners.contract import Learner, Walk
+from restive.learners.contract import Learner
 from restive.learners.episodes import EpisodicLearner
 from restive.learners.paper.colored_ucrl2 import ColoredUCRL2
 from restive.learners.paper.inputs import Inputs
@@ -27,6 +27,7 @@ from restive.paper.printed import optimistic_sweep, published_radii
 from restive.paper.random_problems import color_parameters, small_bandit, small_mdp
 from restive.planning import plan
 from restive.simulation import BanditWorld, StructuredWorld, play
+from restive.simulation.structured import StructuredWalk
 from restive.theory import episodes_bound
 
 SLACK = 1e-12
@@ -206,7 +207,7 @@ class AuditedMDP(_Compared, ColoredUCRL2):
     def unknown(self) -> Bools:
         return np.ones(self.mdp.n_colors, dtype=bool) if self.known is None else ~self.known
 
-    def play_walk(self, walk: Walk, count: int) -> tuple[Ints, Floats]:
+    def play_walk(self, walk: StructuredWalk, count: int) -> tuple[Ints, Floats]:
         return Learner.play_walk(self, walk, count)
 
     def _act(self, action: int, state: Hashable, paid: float) -> None:

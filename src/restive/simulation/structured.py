@@ -86,15 +86,17 @@ class StructuredWalk:
 
     def __init__(self, world: StructuredWorld, rng: np.random.Generator) -> None:
         self.state = world.start
-        self.successors = world.mdp.successors
-        self.heights = heights_of(world.laws)
+        self.successors = world.mdp.successors  # (N, A, B) state after each outcome
+        self.heights = heights_of(world.laws)  # (N, A, B) cumulative probabilities of the outcomes
         self.means, self.noisy = world.rewards, world.noisy
         self._rng = rng
 
     def uniforms(self, count: int) -> Floats:
+        """The next ``count`` steps' random numbers, shape (count, 2): outcome, reward."""
         return self._rng.random((count, 2))
 
     def step(self, action: int) -> tuple[int, float]:
+        """Take an action; returns the next state and the reward."""
         chance, luck = self.uniforms(1)[0]
         outcome = int(np.searchsorted(self.heights[self.state, action], chance, side="right"))
         reward = float(self.means[self.state, action])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from restive.base.arrays import Floats, Ints
 from restive.base.checks import require, require_delta
 from restive.base.errors import refusal
-from restive.learners.contract import Learner, Walk
+from restive.learners.contract import Learner
 from restive.learners.declaration import declare
 from restive.learners.episodes import EpisodicLearner
 from restive.learners.paper.inputs import PLANNING
@@ -22,6 +22,9 @@ from restive.learners.storage import encode_argument
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.policies.pairs import PairPolicy
 from restive.policies.sight import Observation, Sight
+
+if TYPE_CHECKING:
+    from restive.simulation.structured import StructuredWalk
 
 
 class StructuredLearner(EpisodicLearner):
@@ -91,7 +94,7 @@ class StructuredLearner(EpisodicLearner):
         """Ask and tell: a path that ignores actions may leave the MDP at any step."""
         return Learner.play_path(self, states, rewards)
 
-    def play_walk(self, walk: Walk, count: int) -> tuple[Ints, Floats]:
+    def play_walk(self, walk: StructuredWalk, count: int) -> tuple[Ints, Floats]:
         from restive._kernels import play
 
         if not np.array_equal(walk.successors, self.mdp.successors) or walk.state != self.state:
