@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, isfinite, lcm, log, sqrt
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -169,6 +169,23 @@ class Inputs:
             key: tuple(value) if isinstance(value, list) else value for key, value in rest.items()
         }
         return cls(**tuples)
+
+
+class BuiltFromInputs:
+    """Base: a learner whose constructor takes ``Inputs`` and perhaps some numbers of its own."""
+
+    numbers: ClassVar[tuple[str, ...]] = ()  # names of these arguments, kept as attributes
+    inputs: Inputs
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        rest = dict(settings)
+        own: dict[str, Any] = {name: rest.pop(name) for name in cls.numbers}
+        return cls(Inputs.from_dict(rest), **own)  # type: ignore[call-arg]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {**self.inputs.to_dict(), **{name: getattr(self, name) for name in self.numbers}}
 
 
 class Labels:

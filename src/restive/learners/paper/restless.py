@@ -11,7 +11,13 @@ from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
 from restive.learners.declaration import declare
 from restive.learners.episodes import EpisodicLearner
-from restive.learners.paper.inputs import DEPARTURES, MIXING_TIMES, Inputs, unknown_options
+from restive.learners.paper.inputs import (
+    DEPARTURES,
+    MIXING_TIMES,
+    BuiltFromInputs,
+    Inputs,
+    unknown_options,
+)
 from restive.learners.paper.rules import Counts, Optimism, Rule, carry_over, n_outcomes
 from restive.learners.replanning import ValuePlanner
 from restive.learners.storage import Snapshot
@@ -37,7 +43,7 @@ TOLD = "horizon, state spaces, mixing times and periods"
     cites=(PAPER,),
     options=(*unknown_options(False), MIXING_TIMES),
 )
-class RestlessLearner(EpisodicLearner):
+class RestlessLearner(BuiltFromInputs, EpisodicLearner):
     """Learns a restless bandit, episode by episode, from the inputs it has (``Inputs``).
 
     First every arm is pulled once. Then each episode plans on the information states with a model
@@ -83,16 +89,9 @@ class RestlessLearner(EpisodicLearner):
         cls, problem: Bandit | int, horizon: int | None = None, delta: float = 0.05,
         rng: int | np.random.Generator = 0, **options: Any,
     ) -> Self:  # fmt: skip
+        own = {name: options.pop(name) for name in cls.numbers if name in options}
         inputs = Inputs.of(problem, horizon, delta, keep_samples=cls.keeps_samples, **options)
-        return cls(inputs, rng=rng)
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        return cls(Inputs.from_dict(settings))
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return self.inputs.to_dict()
+        return cls(inputs, rng=rng, **own)
 
     @property
     def representation(self) -> Representation:

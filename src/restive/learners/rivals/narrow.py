@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +12,6 @@ from restive.learners.declaration import declare
 from restive.learners.paper.inputs import MIXING_TIMES, Inputs, unknown_options
 from restive.learners.paper.restless import ARMS, PAPER, TOLD, RestlessLearner
 from restive.learners.paper.rules import Evidence, Optimism
-from restive.model.bandit import Bandit
 
 TUNED = 0.1
 NARROW = "the radii of eqs (2) and (3) are multiplied by a tuned number below 1"
@@ -40,10 +37,12 @@ class NarrowOptimism(Optimism):
     told=f"{TOLD}, unless an option says that one is unknown",
     deviation=f"as colored-ucrl2, but {NARROW}",
     cites=(PAPER,),
-    options=(*unknown_options(False), MIXING_TIMES, WIDTH),
+    options=(*unknown_options(False), MIXING_TIMES, replace(WIDTH, default=TUNED)),
 )
 class NarrowUCRL2(RestlessLearner):
     """Algorithm 2 with radii times ``width``: no bound holds, but it learns within short runs."""
+
+    numbers = ("width",)
 
     def __init__(
         self, inputs: Inputs, rng: int | np.random.Generator = 0, width: float = TUNED
@@ -53,20 +52,3 @@ class NarrowUCRL2(RestlessLearner):
 
     def _rule(self, delta: float, epsilon: float) -> NarrowOptimism:
         return NarrowOptimism(delta, epsilon, width=self.width)
-
-    @classmethod
-    def from_problem(
-        cls, problem: Bandit | int, horizon: int | None = None, delta: float = 0.05,
-        rng: int | np.random.Generator = 0, width: float = TUNED, **options: Any,
-    ) -> NarrowUCRL2:  # fmt: skip
-        return cls(Inputs.of(problem, horizon, delta, **options), rng, width)
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> NarrowUCRL2:
-        inputs = dict(settings)
-        width = inputs.pop("width")
-        return cls(Inputs.from_dict(inputs), width=width)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {**super().settings, "width": self.width}

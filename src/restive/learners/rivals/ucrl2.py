@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.episodes import EpisodicLearner
 from restive.learners.forms import Practice
-from restive.learners.paper.inputs import MIXING_TIMES, Inputs
+from restive.learners.paper.inputs import MIXING_TIMES, BuiltFromInputs, Inputs
 from restive.learners.paper.restless import ARMS, TOLD
 from restive.learners.paper.rules import Counts
 from restive.learners.replanning import ValuePlanner
@@ -45,7 +44,7 @@ from restive.policies.sight import NEVER, Sight
     ),
     practice=Practice({"width": TUNED}, f"{NARROW}, that of colored-ucrl2-tuned"),
 )
-class UCRL2(EpisodicLearner):
+class UCRL2(BuiltFromInputs, EpisodicLearner):
     """UCRL2 on the representation of Algorithm 2: every (information state, arm) learned by itself.
 
     Needs the same inputs as Algorithm 2: horizon, mixing times, state spaces and periods, from
@@ -56,6 +55,7 @@ class UCRL2(EpisodicLearner):
     """
 
     structure: StructuredMDP
+    numbers = "max_pairs", "width"
 
     def __init__(
         self, inputs: Inputs, rng: int | np.random.Generator = 0, max_pairs: int = 20_000,
@@ -88,16 +88,6 @@ class UCRL2(EpisodicLearner):
     ) -> UCRL2:  # fmt: skip
         inputs = Inputs.of(bandit, horizon, delta, mixing_times=mixing_times)
         return cls(inputs, rng, max_pairs, width)
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> UCRL2:
-        inputs = dict(settings)
-        own = {key: inputs.pop(key) for key in ("max_pairs", "width")}
-        return cls(Inputs.from_dict(inputs), **own)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {**self.inputs.to_dict(), "max_pairs": self.max_pairs, "width": self.width}
 
     def _state(self, sight: Sight) -> int:
         """Number of the information state.
