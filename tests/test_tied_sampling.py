@@ -219,11 +219,11 @@ def test_a_resized_chain_is_a_chain_and_keeps_what_it_was():
 def test_what_is_lost_is_small_on_arms_of_every_kind(problem):
     """Two of three seeds are below the margin, which is some three times what was measured."""
     bandit, margin = BANDITS[problem]
-    found = plan(bandit, 1e-4)
+    optimum = plan(bandit, 1e-4)
     lost = []
     for seed in range(3):
         run = play(TiedSampling(bandit.n_arms, seed), BanditWorld(bandit, [seed, 8]), 5000,
-                   plan=found)  # fmt: skip
+                   plan=optimum)  # fmt: skip
         lost.append(run.gap_regret[-1] / 5000)
     assert np.median(lost) <= margin
 
@@ -271,7 +271,7 @@ def test_planning_stays_within_its_means(monkeypatch):
 
     def noted():
         begin()
-        rep = None if learner.planner.by_index else learner.planner.structure
+        rep = None if learner.planner.by_index else learner.planner.exact.structure
         plans.append((rep, learner.until - learner.began))
 
     monkeypatch.setattr(learner, "_begin", noted)

@@ -10,7 +10,7 @@ import numpy as np
 from restive.base.arrays import Floats
 from restive.learners.paper.rules import Evidence
 from restive.learners.records import arrays_of, record_from
-from restive.learners.replanning import Structure, ValuePlanner
+from restive.learners.replanning import Planner, Structure, ValuePlanner
 from restive.learners.storage import SavedArrays, SavedState, Snapshot
 from restive.policies.spaced import SpacedIndexPolicy, SpacedTable, SpacedTables
 
@@ -99,7 +99,7 @@ def seldom_table(
     return SpacedTable(table.indices, ages, len(ages) - 1)  # a thinned chain has no period
 
 
-class IndexPlanner:
+class IndexPlanner(Planner):
     """Whittle's index of every arm of the model, which has ``chains`` and ``means``.
 
     What it takes grows with the number of arms and not with its powers, and hardly with how slow
@@ -112,17 +112,13 @@ class IndexPlanner:
         share: Callable[[], float] = lambda: 1.0,
     ) -> None:  # fmt: skip
         self._error, self._oldest, self._index, self._share = error, oldest, index, share
-        self.gain = (0.0, 1.0)
-        self.unconverged = 0
         self.forget()
 
     def forget(self) -> None:
-        """Start the next plan from nothing."""
         self.tables: SpacedTables | None = None
         self._policy: SpacedIndexPolicy | None = None
 
     def plan(self, evidence: Evidence, model: Any, tolerance: float) -> None:
-        """Make the policy of the episode that begins now."""
         oldest, fresh = self._oldest(evidence), getattr(model, "fresh", None)
         kept = None if fresh is None else self.tables  # of arms that are what they were
         arms = range(len(model.chains)) if fresh is None or kept is None else fresh.tolist()
@@ -138,7 +134,6 @@ class IndexPlanner:
 
     @property
     def policy(self) -> SpacedIndexPolicy:
-        """The current episode's policy."""
         if self._policy is None:
             assert self.tables is not None
             self._policy = SpacedIndexPolicy(self.tables)
@@ -153,7 +148,7 @@ class IndexPlanner:
             self.tables = record_from(SpacedTables, arrays, PREFIX)
 
 
-class ChoosingPlanner:
+class ChoosingPlanner(Planner):
     """Plans exactly where the plan is small enough, otherwise by index.
 
     small: (evidence, model) -> whether the exact plan is. It must not look at a clock, so that the
@@ -171,26 +166,12 @@ class ChoosingPlanner:
         self.index.forget()
 
     def plan(self, evidence: Evidence, model: Any, tolerance: float) -> None:
-        """Make the policy of the episode that begins now."""
         self.by_index = not self._small(evidence, model)
         if self.by_index:
             self.index.plan(evidence, model, tolerance)
         else:
             self.index.forget()  # its tables; values are kept, to start the next plan from
             self.exact.plan(evidence, model, tolerance)
-
-    @property
-    def structure(self) -> Any:
-        """What the last exact plan was made on."""
-        return self.exact.structure
-
-    @property
-    def gain(self) -> tuple[float, float]:
-        return self.index.gain if self.by_index else self.exact.gain
-
-    @property
-    def unconverged(self) -> int:
-        return self.exact.unconverged
 
     @property
     def policy(self) -> Any:

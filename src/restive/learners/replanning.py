@@ -38,7 +38,7 @@ class Planner(Protocol):
         """Go on; structure: the one planned on, unless the snapshot names information states."""
 
 
-class ValuePlanner:
+class ValuePlanner(Planner):
     """Solves the average-reward problem of every model, from the values of the one before.
 
     follow: (structure, values, parameters) -> policy. lay_out: (evidence, model, structure of the
@@ -62,14 +62,12 @@ class ValuePlanner:
         self.forget()
 
     def forget(self) -> None:
-        """Start the next plan from nothing."""
         self.structure: Any = None
         self.parameters: Any = None
         self.values: Any = None
         self._policy: Any = None
 
     def plan(self, evidence: Evidence, model: Any, tolerance: float) -> None:
-        """Make the policy of the episode that begins now."""
         structure, parameters = self._lay_out(evidence, model, self.structure)
         solution = solve(
             structure, parameters, tolerance=tolerance, start=self._start(structure),
@@ -91,7 +89,6 @@ class ValuePlanner:
 
     @property
     def policy(self) -> Any:
-        """The current episode's policy, with ``arm(sight)`` and the loops its learner relies on."""
         if self._policy is None:
             self._policy = self._follow(self.structure, self.values, self.parameters)
         return self._policy
@@ -105,7 +102,6 @@ class ValuePlanner:
         return state, {"values": self.values.copy(), **arrays_of(self.parameters, "model_")}
 
     def restore(self, state: SavedState, arrays: SavedArrays, structure: Structure) -> None:
-        """Go on; structure: the one planned on, unless the snapshot names information states."""
         self.forget()
         self.gain = (float(state["gain"][0]), float(state["gain"][1]))
         self.unconverged = int(state["unconverged"])

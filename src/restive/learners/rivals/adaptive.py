@@ -12,8 +12,9 @@ from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
 from restive.learners.paper.rules import Evidence
-from restive.learners.rivals.chain_draws import SizedLearner, planner_for
+from restive.learners.rivals.chain_draws import SizedLearner
 from restive.learners.tied.belief import Belief, PosteriorDraw
+from restive.learners.tied.gap_learner import planner_for
 from restive.learners.tied.gaps import Gaps
 from restive.learners.tied.settings import TiedSettings
 

@@ -7,22 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from restive.base.checks import require
-from restive.base.errors import refuse
 from restive.base.options import Parameter
-from restive.learners.contract import require_arms
-from restive.learners.index_planning import ChoosingPlanner, IndexPlanner
 from restive.learners.paper.rules import Evidence
-from restive.learners.records import arrays_of, record_from
-from restive.learners.replanning import ValuePlanner
-from restive.learners.storage import SavedArrays, SavedState, Snapshot
 from restive.learners.tied.belief import Belief, PosteriorDraw
 from restive.learners.tied.gap_learner import GapLearner
 from restive.learners.tied.gaps import Gaps
-from restive.learners.tied.plan_size import sweeps_allowed
 from restive.learners.tied.posterior import ChainPosterior
 from restive.learners.tied.settings import TiedSettings
-from restive.model.validation import check_pulls
-from restive.policies.greedy import GreedyPolicy
 
 PRIOR = Parameter("prior", "float", ..., "Dirichlet and Beta weight of each outcome", 0, above=True)
 
@@ -60,28 +51,10 @@ class ChainDraw(PosteriorDraw):
 class SizedLearner(GapLearner):
     """Base: a learner that is told the sizes of the arms and believes in one chain for each."""
 
-    rule: PosteriorDraw
-
     def __init__(
         self, sizes: Sequence[int], rng: int | np.random.Generator = 0, pulls: int = 1
     ) -> None:
         self.sizes = tuple(int(size) for size in sizes)
-        require_arms(len(self.sizes))
-        require(min(self.sizes) >= 1, "sizes", self.sizes, "An arm has at least one state.")
-        refuse(check_pulls(pulls, len(self.sizes)))
+        remedy = "An arm has at least one state."
+        require(min(self.sizes, default=1) >= 1, "sizes", self.sizes, remedy)
         super().__init__(len(self.sizes), self.sizes, rng, pulls)
-
-    def snapshot(self) -> Snapshot:
-        state, arrays = super().snapshot()
-        return state, {**arrays, **arrays_of(self.rule.belief)}
-
-    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
-        super().restore(state, arrays)
-        self.rule.belief = record_from(Belief, arrays)
-
-
-def planner_for(rule: PosteriorDraw) -> ChoosingPlanner:
-    """Plans for one chain an arm: exact ones up to a size, else by Whittle's index."""
-    exact = ValuePlanner(GreedyPolicy, rule.lay_out, sweeps_allowed, False)
-    index = IndexPlanner(rule.settings.aggregation, rule.oldest)
-    return ChoosingPlanner(exact, index, rule.small)

@@ -12,7 +12,8 @@ from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
 from restive.learners.index_planning import Index, IndexPlanner
-from restive.learners.rivals.chain_draws import PRIOR, ChainDraw, SizedLearner, planner_for
+from restive.learners.rivals.chain_draws import PRIOR, ChainDraw, SizedLearner
+from restive.learners.tied.gap_learner import planner_for
 from restive.model.chains import stationary
 
 Mapped = Literal["myopic", "best-arm"]

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
+from restive.base.errors import refuse
+from restive.learners.contract import require_arms
 from restive.learners.episodes import EpisodicLearner
+from restive.learners.index_planning import ChoosingPlanner, IndexPlanner
+from restive.learners.paper.rules import Evidence
+from restive.learners.records import arrays_of, record_from
+from restive.learners.replanning import ValuePlanner
+from restive.learners.storage import SavedArrays, SavedState, Snapshot
+from restive.learners.tied.belief import Belief, PosteriorDraw
 from restive.learners.tied.gaps import DENSE, PLACES, Gaps
+from restive.learners.tied.plan_size import sweeps_allowed
 from restive.mdp.representation import Representation
+from restive.model.validation import check_pulls
+from restive.policies.greedy import GreedyPolicy
 from restive.policies.policy import most_preferred
 from restive.policies.sight import NEVER
 
@@ -27,11 +39,14 @@ class GapLearner(EpisodicLearner):
     """
 
     counts: Gaps
+    rule: PosteriorDraw
 
     def __init__(
         self, n_arms: int, sizes: tuple[int, ...] | None, rng: int | np.random.Generator,
         pulls: int,
     ) -> None:  # fmt: skip
+        require_arms(n_arms)
+        refuse(check_pulls(pulls, n_arms))
         super().__init__(n_arms, sizes, rng)
         self.pulls = pulls
         self.counts = Gaps.none(n_arms)
@@ -90,3 +105,21 @@ class GapLearner(EpisodicLearner):
         step, why = self.policy.walk(self.sight, left, names, path, pulls, begin, end)
         self.counts.add_pulls(self.sight, names, path, rewards, pulls, begin, step)
         return step, why
+
+    def snapshot(self) -> Snapshot:
+        state, arrays = super().snapshot()
+        return state, {**arrays, **arrays_of(self.rule.belief)}
+
+    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
+        super().restore(state, arrays)
+        self.rule.belief = record_from(Belief, arrays)
+
+
+def planner_for(
+    rule: PosteriorDraw, small: Callable[[Evidence, Belief], bool] | None = None,
+    share: Callable[[], float] = lambda: 1.0,
+) -> ChoosingPlanner:  # fmt: skip
+    """Plans for one chain an arm: exact ones where they are small, else by Whittle's index."""
+    exact = ValuePlanner(GreedyPolicy, rule.lay_out, sweeps_allowed, False)
+    index = IndexPlanner(rule.settings.aggregation, rule.oldest, share=share)
+    return ChoosingPlanner(exact, index, small or rule.small)

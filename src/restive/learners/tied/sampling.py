@@ -9,29 +9,23 @@ from typing import Any
 import numpy as np
 
 from restive.base.arrays import Floats
-from restive.base.errors import refusal, refuse
+from restive.base.errors import refusal
 from restive.base.options import Parameter
-from restive.learners.contract import require_arms
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
-from restive.learners.index_planning import ChoosingPlanner, IndexPlanner
+from restive.learners.index_planning import ChoosingPlanner
 from restive.learners.paper.rules import Evidence
-from restive.learners.records import arrays_of, record_from
-from restive.learners.replanning import ValuePlanner
 from restive.learners.storage import SavedArrays, SavedState, Snapshot, plain_label
 from restive.learners.tied.belief import Belief, PosteriorDraw
 from restive.learners.tied.changes import ChangeSettings, ChangeWatch
-from restive.learners.tied.gap_learner import GapLearner
+from restive.learners.tied.gap_learner import GapLearner, planner_for
 from restive.learners.tied.plan_size import (
     FEW_ARMS,
     MOST_STATES,
     require_plannable,
-    sweeps_allowed,
 )
 from restive.learners.tied.posterior import ChainPosterior, RewardPosterior
 from restive.learners.tied.settings import HopeSettings, TiedSettings
-from restive.model.validation import check_pulls
-from restive.policies.greedy import GreedyPolicy
 
 
 @declare(
@@ -91,7 +85,6 @@ class TiedSampling(GapLearner):
     1
     """
 
-    rule: PosteriorDraw
     planner: ChoosingPlanner
     watch: ChangeWatch | None = None
 
@@ -99,17 +92,13 @@ class TiedSampling(GapLearner):
         self, n_arms: int, rng: int | np.random.Generator = 0,
         settings: TiedSettings | None = None, pulls: int = 1, groups: Sequence[int] = (),
     ) -> None:  # fmt: skip
-        require_arms(n_arms)
-        refuse(check_pulls(pulls, n_arms))
         super().__init__(n_arms, None, rng, pulls)
         self.most_pulls = n_arms if pulls > 1 else 1
         self.options = settings or TiedSettings()
         self.groups = _checked_groups(groups, n_arms)
         self.labels.share(self.groups)
         self.rule = PosteriorDraw(n_arms, self.options, self.groups)
-        exact = ValuePlanner(GreedyPolicy, self.rule.lay_out, sweeps_allowed, False)
-        index = IndexPlanner(self.options.aggregation, self.rule.oldest, share=self._share)
-        self.planner = ChoosingPlanner(exact, index, self._small)
+        self.planner = planner_for(self.rule, self._small, self._share)
         if self.options.changes is not None:
             self.watch = ChangeWatch(n_arms, self.options.changes)
 
@@ -264,7 +253,6 @@ class TiedSampling(GapLearner):
 
     def snapshot(self) -> Snapshot:
         state, arrays = super().snapshot()
-        arrays |= arrays_of(self.rule.belief)
         if self.watch is not None:
             state["watch"], points = self.watch.snapshot()
             arrays |= points
@@ -274,7 +262,6 @@ class TiedSampling(GapLearner):
         super().restore(state, arrays)
         self.labels.share(self.groups)
         self._make_room()
-        self.rule.belief = record_from(Belief, arrays)
         if self.watch is not None:
             self.watch.restore(state["watch"], arrays)
 
