@@ -157,8 +157,8 @@ def sampled(chain, steps, rng):
     return counts
 
 
-def summed(one, other):
-    return Gaps(one.visits + other.visits, one.gaps + other.gaps, one.paid + other.paid)
+def summed(counts, more):
+    return Gaps(counts.visits + more.visits, counts.gaps + more.gaps, counts.paid + more.paid)
 
 
 def test_a_change_is_found_and_what_was_before_is_forgotten():
@@ -182,11 +182,11 @@ def test_false_alarms_are_as_rare_as_asked_for():
     for _ in range(60):
         watch = ChangeWatch(1, ChangeSettings(alarm=0.5))
         counts = sampled(GOOD.transitions, 50, rng)
-        found = False
+        alarm = False
         for k in range(40):
-            found = found or bool(watch.check(50 * k + 50, counts, [GOOD.transitions]))
+            alarm = alarm or bool(watch.check(50 * k + 50, counts, [GOOD.transitions]))
             counts = summed(counts, sampled(GOOD.transitions, 20, rng))
-        alarms += found
+        alarms += alarm
     assert alarms <= binom.isf(RARE, 60, 0.5)
 
 

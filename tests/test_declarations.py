@@ -246,10 +246,10 @@ def test_a_learner_from_outside_is_compared_in_processes_that_did_not_import_it(
     assert len(results.curves(results.problems[0], "toy-sticky", 60).regret) == 2
     words = ["compare", "one.toml", "--learners", "toy-sticky,toy_module:Sticky,ucb1",
              "--horizon", "60", "--runs", "2", "--out", "cli", "--json"]  # fmt: skip
-    got = CliRunner().invoke(app, words)
-    assert got.exit_code == 0, got.output
+    outcome = CliRunner().invoke(app, words)
+    assert outcome.exit_code == 0, outcome.output
     manifest = json.loads((tmp_path / "cli" / "experiment.json").read_text())
-    assert [bool(one.get("sha256")) for one in manifest["learners"]] == [True, True, False]
+    assert [bool(learner.get("sha256")) for learner in manifest["learners"]] == [True, True, False]
 
 
 def test_names_are_not_taken_twice(toy):

@@ -57,13 +57,13 @@ def counted(learner):
             (int(j), int(s), int(n) + 1, int(e)): int(learner.counts.gaps[j, s, n, e])
             for j, s, n, e in np.argwhere(learner.counts.gaps)
         }
-    rep, found = learner.representation, {}
+    rep, numbers = learner.representation, {}
     for arm in range(rep.n_arms):
         grid = rep.color_grid(arm)
         for s, n, e in np.argwhere(learner.counts.outcomes[grid]):
             number = learner.counts.outcomes[grid[s, n], e]
-            found[arm, int(s), int(n) + 1, int(e)] = int(number)
-    return found
+            numbers[arm, int(s), int(n) + 1, int(e)] = int(number)
+    return numbers
 
 
 @pytest.mark.parametrize("name", ["colored-ucrl2", "tied-ucrl", "tied-sampling"])

@@ -224,7 +224,7 @@ def test_all_pulls_and_a_damped_step_in_one_pass(extended):
 def test_optimistic_sum(size):
     for seed in range(40):
         row = Row(size, seed)
-        found = lookup.optimistic_sum(
+        largest = lookup.optimistic_sum(
             row.values, row.start, row.stride, row.chances, row.color, size, row.radius
         )
-        assert found == pytest.approx(row.worth(row.radius)[0] - row.constant, abs=1e-12)
+        assert largest == pytest.approx(row.worth(row.radius)[0] - row.constant, abs=1e-12)

@@ -60,8 +60,8 @@ CASES = [
 ]
 
 
-def same(one: Learner, other: Learner) -> bool:
-    return pack(*one.snapshot()) == pack(*other.snapshot())
+def same(first: Learner, other: Learner) -> bool:
+    return pack(*first.snapshot()) == pack(*other.snapshot())
 
 
 def path_of(bandit, horizon, seed=1):
@@ -403,13 +403,13 @@ def test_the_check_catches_a_look_at_arms_that_are_not_pulled():
 
         return Hinted
 
-    found = set()
+    complaints = set()
     for low in (True, False):
         with pytest.raises(ContractError, match="play_path chooses") as raised:
             check_learner(lambda low=low: hinted(low)(2), [2, 2])
-        found.add(str(raised.value).partition(":")[0])
-    assert "play_path chooses by arms that were not pulled" in found
-    assert len(found) == 2
+        complaints.add(str(raised.value).partition(":")[0])
+    assert "play_path chooses by arms that were not pulled" in complaints
+    assert len(complaints) == 2
 
 
 # --- inputs, labels, storage -----------------------------------------------------------------
@@ -518,11 +518,11 @@ def test_common_labels_can_be_saved(build, part, tmp_path):
 @pytest.mark.parametrize("label", LABELS, ids=range(len(LABELS)))
 def test_labels_come_back_equal_and_of_their_kind(label):
     code = json.loads(json.dumps(encode_label(label), allow_nan=False))
-    found = decode_label(code)
-    assert found == plain_label(label)
-    assert hash(found) == hash(plain_label(label))
+    decoded = decode_label(code)
+    assert decoded == plain_label(label)
+    assert hash(decoded) == hash(plain_label(label))
     if isinstance(label, Light | bytes | date | frozenset):
-        assert type(found) is type(label)
+        assert type(decoded) is type(label)
 
 
 def test_labels_that_cannot_be_saved_are_named_with_a_remedy():
@@ -587,10 +587,10 @@ def test_counts_carry_over_by_true_age():
     for arm, size in enumerate(old.sizes):
         for state in range(size):
             for age in range(1, new.n_ages[arm] + 1):
-                found = moved.outcomes[new.color(arm, state, age)]
+                carried = moved.outcomes[new.color(arm, state, age)]
                 exact = arm == 1 or age < 3  # arm 0: ages from 3 on were stored together
                 source = counts.outcomes[old.color(arm, state, age)]
-                assert found[:2].tolist() == (source.tolist() if exact else [0, 0])
+                assert carried[:2].tolist() == (source.tolist() if exact else [0, 0])
     assert moved.visits.sum() == moved.outcomes.sum() == 2 * moved.rewards.sum()
     back = carry_over(moved, new, Representation((3, 1), (2, 2), (1, 1)))
     assert back.visits.sum() == moved.visits.sum()  # merging ages loses nothing
@@ -676,7 +676,7 @@ def test_exploration_sees_all_known_states_before_each_episode():
         learner.tell(arm, int(states[arm, t]), float(rewards[arm, t]))
         seen[arm].add(int(states[arm, t]))
         if learner.mode == "episode" and explored:
-            assert [len(found) for found in seen] == list(learner.labels.sizes)
+            assert [len(shown) for shown in seen] == list(learner.labels.sizes)
     assert learner.labels.sizes == (3, 4)
     assert learner.counts.visits.sum() == learner.samples == 2998
 

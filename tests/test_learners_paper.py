@@ -51,7 +51,7 @@ class Algorithm2:
 
     def begin_episode(self):
         self.starts.append(self.t)
-        self.N = {c: len(found) for c, found in self.samples.items()}
+        self.N = {c: len(samples) for c, samples in self.samples.items()}
         self.v = {}
         self.model = {}
         for arm, size in enumerate(self.sizes):
@@ -65,13 +65,13 @@ class Algorithm2:
         return self.shrink * reward, self.shrink * law
 
     def estimate(self, color, size):
-        found = self.samples.get(color, [])
-        if found:
-            mean = sum(reward for _, reward in found) / len(found)
-            law = [sum(o == k for o, _ in found) / len(found) for k in range(size)]
+        samples = self.samples.get(color, [])
+        if samples:
+            mean = sum(reward for _, reward in samples) / len(samples)
+            law = [sum(o == k for o, _ in samples) / len(samples) for k in range(size)]
         else:
             mean, law = 0.0, [1 / size] * size
-        reward_radius, radius = self.radii(len(found))
+        reward_radius, radius = self.radii(len(samples))
         return min(1.0, mean + reward_radius), np.array(law), radius
 
     def after(self, state, arm, outcome):
@@ -237,9 +237,9 @@ def test_each_plan_is_made_to_1_over_sqrt_t_from_the_last_one(monkeypatch):
     asked = []
 
     def spying(structure, parameters, **options):
-        found = solve(structure, parameters, **options)
-        asked.append((options["tolerance"], options["start"], found.values))
-        return found
+        solution = solve(structure, parameters, **options)
+        asked.append((options["tolerance"], options["start"], solution.values))
+        return solution
 
     monkeypatch.setattr("restive.learners.replanning.solve", spying)
     learner = make_learner("colored-ucrl2", example1(0.1), 5000)
@@ -288,11 +288,11 @@ def test_the_optimistic_gain_is_no_less_than_the_true_one_when_the_model_is_in_t
 def test_with_the_true_parameters_and_no_radii_the_plan_is_followed():
     bandit = example3(0.1)
     inputs = Inputs(2, 0.05, 400, (7, 1), bandit.n_states, (1, 1))
-    found = plan(bandit, caps=inputs.round(1).caps)
-    truth = bandit_parameters(bandit, found.representation)
+    optimum = plan(bandit, caps=inputs.round(1).caps)
+    truth = bandit_parameters(bandit, optimum.representation)
 
     def rule(delta, epsilon):
-        known = np.ones(found.representation.n_colors, dtype=bool)
+        known = np.ones(optimum.representation.n_colors, dtype=bool)
         return Tight(delta, epsilon, None, known, truth)
 
     learner = RestlessLearner(inputs, rule)
@@ -302,7 +302,7 @@ def test_with_the_true_parameters_and_no_radii_the_plan_is_followed():
         arm = learner.ask()
         if t >= 2:
             ages = [learner.sight.age(j) for j in range(2)]
-            gaps = found.gap(learner.sight.states, ages)
+            gaps = optimum.gap(learner.sight.states, ages)
             assert gaps[arm] <= 1e-5
             checked += gaps.max() > 1e-3
         learner.tell(arm, int(record.states[arm, t]), float(record.rewards[arm, t]))

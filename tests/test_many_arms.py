@@ -37,7 +37,7 @@ def test_a_fitted_plan_is_as_fine_as_fits_and_no_finer_than_asked_for(seed):
     rep = fitted(sizes, caps, [1] * 7, 1e9, 1)
     limit = max(Representation(sizes, 2).n_bytes, FEWEST_BYTES + 3_000)
     assert rep.n_bytes <= limit
-    assert all(got <= want for got, want in zip(rep.caps, caps, strict=True))
+    assert all(own <= want for own, want in zip(rep.caps, caps, strict=True))
     for arm, cap in enumerate(rep.caps):
         if cap < caps[arm]:  # the next cap up would be too much
             more = [*rep.caps[:arm], 2 * cap if cap > 2 else cap + 1, *rep.caps[arm + 1 :]]

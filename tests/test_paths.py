@@ -113,11 +113,11 @@ def test_a_graph_that_is_too_small_changes_nothing(most, monkeypatch):
     monkeypatch.setattr("restive.policies.greedy.ROWS", 2)
     monkeypatch.setattr("restive.policies.greedy.MOST_CELLS", most)
     learner = make_learner("colored-ucrl2", bandit, 2000)
-    found = [
+    parts = [
         learner.play_path(record.states[:, part], record.rewards[:, part])
         for part in (slice(0, 900), slice(900, 2000))
     ]
-    assert np.concatenate(found).tolist() == pulls.tolist()
+    assert np.concatenate(parts).tolist() == pulls.tolist()
     ours, theirs = learner.snapshot(), expected.snapshot()
     assert ours[0] == theirs[0]
     assert all(np.array_equal(ours[1][key], theirs[1][key]) for key in theirs[1])

@@ -188,8 +188,8 @@ def test_ucrl2_counts_each_pair_and_refuses_many():
             ages = tuple(min(caps[j], t - seen[j]) for j in range(2))
             counts[(arm, tuple(last_state), ages, int(states[arm, t]))] += 1
         seen[arm], last_state[arm] = t, int(states[arm, t])
-    found = learner.counts.outcomes
-    assert sorted(counts.values()) == sorted(found[found > 0].tolist())
+    outcomes = learner.counts.outcomes
+    assert sorted(counts.values()) == sorted(outcomes[outcomes > 0].tolist())
     assert learner.samples == 998
     with pytest.raises(TooLargeError, match=r"colored-ucrl2.*max_pairs"):
         make_learner("ucrl2", example4(), 10_000, max_pairs=1000)
@@ -229,13 +229,13 @@ def literal_restless_ucb(bandit, states, horizon):
     return pulls, plan(Bandit(model), 1e-5)
 
 
-def follow(found, states, pulls, n_arms):
+def follow(optimum, states, pulls, n_arms):
     """Pulls of a plan along a path, after the pulls given."""
     seen = [max(t for t, arm in enumerate(pulls) if arm == j) for j in range(n_arms)]
     pulls = list(pulls)
     for t in range(len(pulls), states.shape[1]):
         last = [int(states[j, seen[j]]) for j in range(n_arms)]
-        arm = found.action(last, [t - at for at in seen])
+        arm = optimum.action(last, [t - at for at in seen])
         pulls.append(arm)
         seen[arm] = t
     return pulls
@@ -245,11 +245,11 @@ def test_restless_ucb_is_its_pseudocode():
     bandit = Bandit([LINE, Arm([[0.6, 0.4], [0.3, 0.7]], [0.2, 0.8])])
     horizon = 3000
     states, rewards = path_of(bandit, horizon, 5)
-    explored, found = literal_restless_ucb(bandit, states, horizon)
+    explored, optimum = literal_restless_ucb(bandit, states, horizon)
     learner = make_learner("restless-ucb", bandit, horizon)
     pulls = learner.play_path(states, rewards)
     assert learner.committed_at == len(explored) < 2500
-    assert pulls.tolist() == follow(found, states, explored, 2)
+    assert pulls.tolist() == follow(optimum, states, explored, 2)
 
 
 def test_optimism_moves_up_and_stays_irreducible():
@@ -268,9 +268,9 @@ def test_restless_ucb_orders_states_by_reward():
     plain, turned = Bandit([LINE, LINE]), Bandit([mixed, mixed])
     states, rewards = path_of(plain, 1500, 2)
     renamed = np.argsort(order)[states]
-    one = make_learner("restless-ucb", plain, 1500).play_path(states, rewards)
+    pulls = make_learner("restless-ucb", plain, 1500).play_path(states, rewards)
     other = make_learner("restless-ucb", turned, 1500).play_path(renamed, rewards)
-    assert one.tolist() == other.tolist()
+    assert pulls.tolist() == other.tolist()
 
 
 def test_explore_then_plan_is_its_pseudocode():
@@ -320,7 +320,7 @@ def test_overridden_pulls_break_the_chain_of_samples():
 ])  # fmt: skip
 def test_best_waits_have_the_planned_gain(alpha, beta, rest):
     channel = Arm([[1 - alpha, alpha], [1 - beta, beta]], [0.1, 1.0])
-    found = plan(Bandit([channel, Arm([[1.0]], [rest])]), 1e-7)
+    optimum = plan(Bandit([channel, Arm([[1.0]], [rest])]), 1e-7)
     waits = best_waits(np.array([alpha]), np.array([beta]), (0.1, 1.0), rest)[0].tolist()
     gain = rest
     if waits != [0, 0]:
@@ -328,7 +328,7 @@ def test_best_waits_have_the_planned_gain(alpha, beta, rest):
         law = Arm(rows, [0, 0]).stationary
         paid = [(w - 1) * rest + row @ channel.rewards for w, row in zip(waits, rows, strict=True)]
         gain = law @ paid / (law @ waits)
-    assert abs(gain - found.gain) < 1e-6
+    assert abs(gain - optimum.gain) < 1e-6
 
 
 def test_best_waits_of_example_3():
@@ -364,12 +364,12 @@ def test_tiling_explores_a_single_channel_as_long_as_it_should():
     pulls = learner.play_path(states, rewards)
 
     def clear(center, width):
-        found = set()
+        waits = set()
         for x in np.linspace(-1, 1, 5):
             for y in np.linspace(-1, 1, 5):
                 point = np.clip(center + width * [x, y], 0, 1)
-                found.add(tuple(best_waits(point[:1], point[1:], (0.0, 1.0), 0.5)[0].tolist()))
-        return len(found) == 1
+                waits.add(tuple(best_waits(point[:1], point[1:], (0.0, 1.0), 0.5)[0].tolist()))
+        return len(waits) == 1
 
     explored = literal_exploration(states[0], horizon, clear)
     assert explored == learner.committed_at
@@ -419,11 +419,11 @@ def test_myopic_pulls_what_pays_most_now():
 def test_whittle_is_myopic_for_identical_positively_correlated_channels():
     bandit = gilbert_elliott()
     states, rewards = path_of(bandit, 3000)
-    one, other = (
+    whittle, myopic = (
         make_learner(name, bandit, None).play_path(states, rewards)
         for name in ("myopic", "whittle")
     )
-    assert one.tolist() == other.tolist()
+    assert whittle.tolist() == myopic.tolist()
 
 
 def test_whittle_waits_as_long_as_is_best_in_example_3():

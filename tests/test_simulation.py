@@ -226,7 +226,7 @@ def test_marks_cover_the_horizon():
     assert marks(1).tolist() == [1]
 
 
-def naive_gap_curve(found, pulls, states):
+def naive_gap_curve(optimum, pulls, states):
     """Gaps step by step from Plan.gap; arms not pulled yet count as seen in the first step."""
     seen, total, curve = {}, 0.0, []
 
@@ -236,12 +236,12 @@ def naive_gap_curve(found, pulls, states):
 
     for t, arm in enumerate(pulls):
         if t >= 2:
-            total += float(found.gap(*place(t))[arm])
+            total += float(optimum.gap(*place(t))[arm])
         if t == 2:
-            first = float(found.bias(*place(t)))
+            first = float(optimum.bias(*place(t)))
         seen[int(arm)] = (int(states[arm, t]), t)
         curve.append(total)
-    return np.array(curve), float(found.bias(*place(len(pulls)))) - first
+    return np.array(curve), float(optimum.bias(*place(len(pulls)))) - first
 
 
 @pytest.mark.parametrize("with_table", [True, False])
@@ -249,32 +249,32 @@ def test_gaps_and_rewards_add_up_as_step_by_step(with_table, monkeypatch):
     if not with_table:
         monkeypatch.setattr("restive.simulation.scoring.TABLE_BYTES", 0)
     bandit = random_problem(n_arms=3, n_states=[2, 3, 2], rng=4)
-    found = plan(bandit, 1e-4)
+    optimum = plan(bandit, 1e-4)
     states, rewards = path_of(BanditWorld(bandit, 8), 600)
     pulls = np.random.default_rng(0).integers(0, 3, 600)
     at = marks(600)
-    gaps, sums = GapSum(found, at), RewardSum(at, 3)
+    gaps, sums = GapSum(optimum, at), RewardSum(at, 3)
     for begin in range(0, 600, 250):
         part = slice(begin, begin + 250)
         gaps.add(pulls[part], states[:, part], rewards[:, part])
         sums.add(pulls[part], rewards[:, part])
-    curve, beyond = naive_gap_curve(found, pulls, states)
+    curve, beyond = naive_gap_curve(optimum, pulls, states)
     assert np.allclose(gaps.curve, curve[at - 1], atol=1e-9)
     assert np.allclose(sums.curve, np.cumsum(rewards[pulls, np.arange(600)])[at - 1])
     assert sums.pulled.tolist() == [int((pulls == arm).sum()) for arm in range(3)]
-    early = 2 * found.gain - rewards[pulls[0], 0] - rewards[pulls[1], 1]
+    early = 2 * optimum.gain - rewards[pulls[0], 0] - rewards[pulls[1], 1]
     assert gaps.boundary == pytest.approx(beyond + early, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["colored-ucrl2", "round-robin", "optimal", "best-arm"])
 def test_regret_and_gap_regret_agree_in_expectation(name):
     bandit = example3(0.2)
-    found = plan(bandit, 1e-9)
+    optimum = plan(bandit, 1e-9)
     horizon, runs = 1500, 150
     differences, plain, by_gaps = [], [], []
     for seed in range(runs):
         run = play(make_learner(name, bandit, horizon), BanditWorld(bandit, seed), horizon,
-                   plan=found)  # fmt: skip
+                   plan=optimum)  # fmt: skip
         differences.append(run.regret[-1] - run.gap_regret[-1] - run.boundary)
         plain.append(run.regret[-1])
         by_gaps.append(run.gap_regret[-1])
@@ -293,11 +293,11 @@ def test_regret_and_gap_regret_agree_in_expectation(name):
 def test_regret_is_against_the_gain_of_the_start_where_that_matters():
     swap = Arm([[0, 1], [1, 0]], [0, 1])
     bandit = Bandit([swap, swap])
-    found = plan(bandit)
+    optimum = plan(bandit)
     gains = set()
     for seed in range(12):
         run = play(make_learner("optimal", bandit, None), BanditWorld(bandit, seed), 1000,
-                   plan=found)  # fmt: skip
+                   plan=optimum)  # fmt: skip
         gains.add(round(run.gain, 9))
         assert abs(run.regret[-1]) <= 3
         assert run.gap_regret[-1] == pytest.approx(0, abs=1e-6)
@@ -335,9 +335,9 @@ def test_the_learner_s_own_seed_is_recorded_and_survives_a_snapshot():
 
 def test_the_three_regrets_of_a_run():
     bandit = example1(0.1)
-    found = plan(bandit)
+    optimum = plan(bandit)
     world = BanditWorld(bandit, 1)
-    run = play(make_learner("optimal", bandit, None), world, 5000, plan=found)
+    run = play(make_learner("optimal", bandit, None), world, 5000, plan=optimum)
     assert np.allclose(run.regret, 0.7 * run.times - run.rewards, atol=0.01)
     assert np.allclose(run.weak_regret, 0.5 * run.times - run.rewards)
     assert run.weak_regret[-1] < -500 < -150 < run.regret[-1] < 150
@@ -377,16 +377,16 @@ class Ending(BanditWorld):
 @pytest.mark.parametrize("blocks", [0, 1, 7])
 def test_curves_end_with_the_last_step_of_a_world_that_ends_early(blocks):
     bandit = example1(0.1)
-    found = plan(bandit)
+    optimum = plan(bandit)
     world = Ending(bandit, 4)
     world.left = blocks
-    run = play(make_learner("round-robin", bandit, None), world, 10_000, plan=found)
+    run = play(make_learner("round-robin", bandit, None), world, 10_000, plan=optimum)
     curves = (run.times, run.rewards, run.regret, run.gap_regret, run.weak_regret)
     if not blocks:
         assert [len(curve) for curve in curves] == [run.steps] * 5 == [0] * 5
         return
     whole = play(make_learner("round-robin", bandit, None), BanditWorld(bandit, 4), 100 * blocks,
-                 plan=found)  # fmt: skip
+                 plan=optimum)  # fmt: skip
     theirs = (whole.times, whole.rewards, whole.regret, whole.gap_regret, whole.weak_regret)
     assert [curve[-1] for curve in curves] == [curve[-1] for curve in theirs]
     assert run.steps == run.times[-1] == 100 * blocks

@@ -79,13 +79,13 @@ def test_ages_grow_at_every_step_whatever_is_seen():
 
 def test_a_stretch_of_single_pulls_is_noted_as_one_by_one():
     rng = np.random.default_rng(1)
-    one, other = Sight(4), Sight(4)
+    whole, stepwise = Sight(4), Sight(4)
     for length in (0, 1, 2, 50):
         pulls, path = rng.integers(3, size=length), rng.integers(5, size=(4, length))
-        one.follow(pulls, path)
+        whole.follow(pulls, path)
         for t, arm in enumerate(pulls.tolist()):
-            other.note(arm, int(path[arm, t]))
-        assert one.snapshot() == other.snapshot()
+            stepwise.note(arm, int(path[arm, t]))
+        assert whole.snapshot() == stepwise.snapshot()
 
 
 # --- policies --------------------------------------------------------------------------------
@@ -112,8 +112,8 @@ def test_compiled_play_of_a_policy_is_what_it_prefers_step_by_step(name):
 
 
 def test_a_plan_looks_one_step_ahead_from_ages_that_single_pulls_do_not_lead_to():
-    found = plan(THREE, 1e-4)
-    policy, rng = plan_policy(found), np.random.default_rng(3)
+    optimum = plan(THREE, 1e-4)
+    policy, rng = plan_policy(optimum), np.random.default_rng(3)
     for _ in range(200):
         states = [int(rng.integers(size)) for size in THREE.n_states]
         ages = rng.integers(1, 6, size=3).tolist()
@@ -122,7 +122,7 @@ def test_a_plan_looks_one_step_ahead_from_ages_that_single_pulls_do_not_lead_to(
             row = arm.power(ages[j])[states[j]]
             later = [1 if i == j else age + 1 for i, age in enumerate(ages)]
             after = [[s if i == j else states[i] for i in range(3)] for s in range(len(row))]
-            worth.append(row @ (arm.rewards + found.bias(after, later)))
+            worth.append(row @ (arm.rewards + optimum.bias(after, later)))
         sight = Sight(3)
         sight.steps, sight.states, sight.seen_at = 10, states, [11 - age for age in ages]
         sight.last = int(np.argmin(ages))

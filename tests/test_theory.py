@@ -108,9 +108,9 @@ def true_diameter(arms: list[np.ndarray], cap: int) -> float:
     start = tuple((0, min(k - j, cap)) for j in range(k))
     seen, frontier = {start}, [start]
     while frontier:
-        found = {y for x in frontier for j in range(k) for _, y in moves(x, j)} - seen
-        seen |= found
-        frontier = list(found)
+        reached = {y for x in frontier for j in range(k) for _, y in moves(x, j)} - seen
+        seen |= reached
+        frontier = list(reached)
     number = {x: i for i, x in enumerate(seen)}
     matrices = np.zeros((k, len(seen), len(seen)))
     for (x, i), j in product(number.items(), range(k)):
@@ -164,12 +164,12 @@ def test_theorem_2_by_hand() -> None:
 
 
 def test_theorem_2_with_constants_by_hand() -> None:
-    got = theory.bandit_regret_bound([2, 3], [10.0, 20.0], [7, 9], 10**6, 0.05)
+    bound = theory.bandit_regret_bound([2, 3], [10.0, 20.0], [7, 9], 10**6, 0.05)
     diameter = 2 * 7 * 90 * 40 * 80
     colors = 2 * 70 + 3 * 90
     log = math.log(10**6 / 0.05)
     by_hand = 42 * diameter * math.sqrt(3 * colors * 1e6 * log) + (diameter + 2) * 1000
-    assert got == pytest.approx(by_hand, rel=1e-12)
+    assert bound == pytest.approx(by_hand, rel=1e-12)
     known = theory.bandit_regret_bound([2, 3], [10.0, 20.0], [7, 9], 10**6, 0.05, true_diameter=50)
     by_hand = 42 * 50 * math.sqrt(3 * colors * 1e6 * log) + 52 * 1000
     assert known == pytest.approx(by_hand, rel=1e-12)

@@ -30,10 +30,10 @@ def test_doubling_rounds_cover_the_horizon(horizon: int) -> None:
 
 
 def test_doubling_bound_by_hand() -> None:
-    got = theory.doubling_bound(lambda t, delta: 0.5 * t + 1 / delta / t, 10, 0.5)
-    assert got == pytest.approx(2 + 4 + 4)  # 1 + 2 > 2, 2 + 2 = 4, and 4 steps of 8 are left
-    got = theory.doubling_bound(lambda t, delta: math.sqrt(t), 14, 0.5)
-    assert got == pytest.approx(math.sqrt(2) + 2 + math.sqrt(8))
+    bound = theory.doubling_bound(lambda t, delta: 0.5 * t + 1 / delta / t, 10, 0.5)
+    assert bound == pytest.approx(2 + 4 + 4)  # 1 + 2 > 2, 2 + 2 = 4, and 4 steps of 8 are left
+    bound = theory.doubling_bound(lambda t, delta: math.sqrt(t), 14, 0.5)
+    assert bound == pytest.approx(math.sqrt(2) + 2 + math.sqrt(8))
 
 
 @FAST
@@ -46,8 +46,8 @@ def test_first_meaningful_horizon_against_a_scan(factor: float, power: float, ju
     limit = 2**12
     bad = [t for t in range(1, limit + 1) if bound(t) >= t]
     expected = 1 if not bad else bad[-1] + 1
-    got = theory.first_meaningful_horizon(bound, limit)
-    assert got == (None if expected > limit else expected)
+    first = theory.first_meaningful_horizon(bound, limit)
+    assert first == (None if expected > limit else expected)
 
 
 def test_first_meaningful_horizon_skips_a_dip_that_does_not_last() -> None:
@@ -140,8 +140,8 @@ def test_periodic_and_single_state_arms() -> None:
     assert b.n_colors == 3 * (6 + 3) + 7
     # D = 2, factors 8 and 2; a trial has 7 + (7 + 3 - 1) - 1 steps after waiting for up to 2.
     assert b.lemma_1 == pytest.approx(3 * 17 * 16)
-    one = theory.problem_bounds(Bandit([cycle]), 10**4)
-    assert one.theorem_3 == 0
+    alone = theory.problem_bounds(Bandit([cycle]), 10**4)
+    assert alone.theorem_3 == 0
 
 
 # ---- what is refused ---------------------------------------------------------------------------

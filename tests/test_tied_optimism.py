@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -65,8 +67,8 @@ def test_the_excess_of_two_outcomes_is_an_integral(counts):
 
     mixture = quad(likelihood, 0, np.pi / 2, epsabs=0, limit=200)[0] / (np.pi / 2)
     largest = (a / max(total, 1)) ** a * (b / max(total, 1)) ** b
-    found = mixture_excess(np.array(counts, dtype=float))
-    assert found == pytest.approx(np.log(largest / mixture), abs=1e-8)
+    excess = mixture_excess(np.array(counts, dtype=float))
+    assert excess == pytest.approx(np.log(largest / mixture), abs=1e-8)
 
 
 @pytest.mark.parametrize("size", [2, 3, 5])
@@ -137,9 +139,9 @@ def test_rows_that_differ_stay_near_their_mean(size):
         failed += missed
     assert failed <= binom.isf(RARE, runs, 0.3)
     assert azuma_radius(np.array(0.0), size, 0.3) == 2
-    one = azuma_radius(np.array(1e4), size, 0.05)
-    assert one == pytest.approx(np.sqrt((np.log(1e4 + 1) + 2 * np.log((2 ** (size - 1) - 1) / 0.05))
-                                        * 10_001) / 1e4)  # fmt: skip
+    width = azuma_radius(np.array(1e4), size, 0.05)
+    budget = np.log(1e4 + 1) + 2 * np.log((2 ** (size - 1) - 1) / 0.05)
+    assert width == pytest.approx(np.sqrt(budget * 10_001) / 1e4)
 
 
 @pytest.mark.parametrize("kind", ["coin", "beta", "constant"])
@@ -168,8 +170,8 @@ def test_what_rules_a_mean_out_has_mean_at_most_one():
         for share in 1.6 / 2.0 ** np.arange(1, 9):
             psi = -np.log1p(-share) - share
             x = [(1 - reward) / (1 - mean) - 1 for reward in (low, high)]
-            one, two = (np.exp(share * y - psi * y**2) for y in x)
-            assert ((1 - chance) * one + chance * two).max() <= 1 + 1e-12
+            at_low, at_high = (np.exp(share * y - psi * y**2) for y in x)
+            assert ((1 - chance) * at_low + chance * at_high).max() <= 1 + 1e-12
 
 
 def ruled_out(rewards, mean, budget):
@@ -190,24 +192,24 @@ def test_the_largest_mean_is_where_means_are_no_longer_ruled_out(noise):
         coins = (rng.random(count) < center).astype(float)
         rewards = (1 - noise) * center + noise * coins
         losses = 1 - rewards
-        found = sets.most_mean(float(count), losses.sum(), (losses**2).sum(), 6.0, most)
-        assert not ruled_out(rewards, found - 1e-9, 6.0)
-        assert found == most if count == 1 else found >= rewards.mean()
-        if found < most:
-            between = np.linspace(found, most, 400)[1:]
+        largest = sets.most_mean(float(count), losses.sum(), (losses**2).sum(), 6.0, most)
+        assert not ruled_out(rewards, largest - 1e-9, 6.0)
+        assert largest == most if count == 1 else largest >= rewards.mean()
+        if largest < most:
+            between = np.linspace(largest, most, 400)[1:]
             assert all(ruled_out(rewards, mean, 6.0) for mean in between)
-        assert count < 300 or found < most
+        assert count < 300 or largest < most
     assert sets.most_mean(0.0, 0.0, 0.0, 6.0, 1.0) == 1
     assert sets.most_mean(50.0, 0.0, 0.0, 6.0, 0.9) == 0.9  # all rewards 1: not from above
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 8])
 def test_half_the_l1_norm_is_the_largest_difference_of_a_split(size):
-    one, other = np.random.default_rng(size).dirichlet(np.full(size, 0.5), (2, 200))
+    laws, others = np.random.default_rng(size).dirichlet(np.full(size, 0.5), (2, 200))
     ways = splits(size)
     assert len({tuple(way) for way in ways.T.tolist()}) == ways.shape[1] == 2 ** (size - 1) - 1
-    half = np.abs((one - other) @ ways).max(axis=1)
-    np.testing.assert_allclose(2 * half, np.abs(one - other).sum(axis=1), atol=1e-12)
+    half = np.abs((laws - others) @ ways).max(axis=1)
+    np.testing.assert_allclose(2 * half, np.abs(laws - others).sum(axis=1), atol=1e-12)
 
 
 def test_many_states_have_a_ball():
@@ -272,7 +274,8 @@ def test_the_loop_holds_every_age_it_stands_for():
         powers, centers, radii = chain_and_balls(rng)
         tail = len(radii) - 1
         later = [powers[tail] @ np.linalg.matrix_power(powers[0], n) for n in range(40)]
-        epsilon = max(np.abs(one - other).sum(axis=1).max() for one in later for other in later[:2])
+        pairs = product(later, later[:2])
+        epsilon = max(np.abs(power - other).sum(axis=1).max() for power, other in pairs)
         epsilon = max(epsilon, np.abs(later[0] - later[-1]).sum(axis=1).max()) * 2
         before = radii.copy()
         join_loop(centers, radii, tail, epsilon)
@@ -291,13 +294,13 @@ def test_the_largest_mean_reward_is_that_of_a_linear_program():
         radius = float(rng.choice([0.0, 0.1, 0.7, 2.0]))
         rows = np.block([[np.eye(size), -np.eye(size)], [-np.eye(size), -np.eye(size)]])
         rows = np.vstack([rows, np.append(np.zeros(size), np.ones(size))])
-        found = linprog(
+        program = linprog(
             np.append(-reward, np.zeros(size)),
             A_ub=rows, b_ub=np.concatenate([center, -center, [radius]]),
             A_eq=[np.append(np.ones(size), np.zeros(size))], b_eq=[1.0],
         )  # fmt: skip
         best = largest_means(center[None, None], np.array([[radius]]), reward)[0, 0]
-        assert best == pytest.approx(-found.fun, abs=1e-8)
+        assert best == pytest.approx(-program.fun, abs=1e-8)
 
 
 def test_sets_say_what_they_contain():
@@ -346,11 +349,11 @@ def test_the_truth_is_in_the_sets_and_then_the_promise_is_not_below_the_best_gai
         published = transition_radius(visits, learner.t, rep.n_colors, rep.max_support, 0.05,
                                       rule.epsilon)  # fmt: skip
         for j in range(bandit.n_arms):
-            found = rule.sets(evidence, j)
+            own = rule.sets(evidence, j)
             for later in (0, 1, 5):
                 rows = truth(rep, j, bandit.arms[j].transitions, later)
-                assert found.contain(rows, bandit.arms[j].rewards)
-            assert (found.radii <= published[rep.color_grid(j)] + 1e-12).all()
+                assert own.contain(rows, bandit.arms[j].rewards)
+            assert (own.radii <= published[rep.color_grid(j)] + 1e-12).all()
         assert learner.planner.gain[1] >= best
     growth = TiedOptimism(0.05, 0.1).growth
     few = rep.n_colors * (2 / growth + np.log(horizon) / np.log(1 + growth / 2))
@@ -412,5 +415,5 @@ def test_squares_of_rewards_are_counted_and_come_back():
 
 
 def test_unseen_rows_are_estimated_by_the_uniform_law():
-    found = empirical_rows(np.array([[3.0, 1.0, 0.0], [0.0, 0.0, 0.0]]))
-    np.testing.assert_allclose(found, [[0.75, 0.25, 0.0], [1 / 3] * 3])
+    estimates = empirical_rows(np.array([[3.0, 1.0, 0.0], [0.0, 0.0, 0.0]]))
+    np.testing.assert_allclose(estimates, [[0.75, 0.25, 0.0], [1 / 3] * 3])

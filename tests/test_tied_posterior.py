@@ -46,9 +46,9 @@ def paths(chain, start, end, steps):
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
 def test_powers_are_those_of_numpy(size):
-    chain, found = chain_of(size, 1), np.empty((30, size, size))
-    tied.fill_powers(chain, found)
-    np.testing.assert_allclose(found, powers_of(chain, 30), rtol=1e-12)
+    chain, powers = chain_of(size, 1), np.empty((30, size, size))
+    tied.fill_powers(chain, powers)
+    np.testing.assert_allclose(powers, powers_of(chain, 30), rtol=1e-12)
 
 
 def test_the_likelihood_is_the_sum_over_all_observations():
@@ -86,17 +86,17 @@ def test_imputed_moves_have_the_mean_of_all_paths(steps):
 def test_imputed_moves_of_two_gaps_have_the_right_joint_law():
     chain, rng = np.array([[0.7, 0.3], [0.4, 0.6]]), np.random.default_rng(4)
     law: dict[tuple[float, ...], float] = {}
-    for (p, one), (q, other) in product(paths(chain, 0, 1, 4), paths(chain, 0, 1, 3)):
-        key = tuple((one + other).ravel())
+    for (p, moves), (q, more) in product(paths(chain, 0, 1, 4), paths(chain, 0, 1, 3)):
+        key = tuple((moves + more).ravel())
         law[key] = law.get(key, 0.0) + p * q
     counts = np.zeros((2, 4, 2), dtype=np.int64)
     counts[0, 3, 1] = counts[0, 2, 1] = 1
     seen = [tuple(impute(chain, counts, rng).ravel()) for _ in range(20_000)]
     assert set(seen) <= law.keys()
     chances = np.array(list(law.values()))
-    found = np.array([seen.count(key) for key in law])
+    tallies = np.array([seen.count(key) for key in law])
     assert (chances * len(seen)).min() > 10
-    assert chisquare(found, chances * len(seen)).pvalue > RARE
+    assert chisquare(tallies, chances * len(seen)).pvalue > RARE
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -354,8 +354,8 @@ def test_draws_for_three_states_have_the_posterior_law():
 
 def test_one_state_has_one_matrix_and_old_ages_are_cut():
     rng = np.random.default_rng(0)
-    one = ChainPosterior().draw(np.ones((1, 1)), np.full((1, 4, 1), 3), rng)
-    assert one.tolist() == [[1.0]]
+    matrix = ChainPosterior().draw(np.ones((1, 1)), np.full((1, 4, 1), 3), rng)
+    assert matrix.tolist() == [[1.0]]
     short, padded = counts_of(MIXED, 11), counts_of(MIXED, 256)
     same = [ChainPosterior().draw(np.full((2, 2), 0.5), counts, np.random.default_rng(1))
             for counts in (short, padded)]  # fmt: skip
