@@ -48,6 +48,7 @@ class Learner(ABC):
     n_arms: int
     most_pulls: int = 1  # arms it can choose for one step
     several: bool = False  # whether observations of one step may be told one after the other
+    _seconds: float = 0.0  # of planning
 
     @abstractmethod
     def ask(self) -> int:
@@ -118,7 +119,7 @@ class Learner(ABC):
     @property
     def planning_seconds(self) -> float:
         """Time spent on computing policies since the learner was built."""
-        return 0.0
+        return self._seconds
 
     def save(self, path: str | Path) -> None:
         """Write the snapshot to one zip file of JSON and arrays."""

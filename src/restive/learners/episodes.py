@@ -57,7 +57,6 @@ class EpisodicLearner(Learner):
         self.began = self.until = 0  # t_k, and the t at which the episode ends at the latest
         self.limits: Ints = np.zeros(0, dtype=np.int64)  # visits of a color at which it ends
         self._starts: list[int] = []
-        self._seconds = 0.0
         self._chosen: tuple[Any, int, int] = (None, 0, 0)  # by which policy, when, which arm
 
     @property
@@ -78,10 +77,6 @@ class EpisodicLearner(Learner):
     @property
     def episodes(self) -> tuple[int, ...]:
         return tuple(self._starts)
-
-    @property
-    def planning_seconds(self) -> float:
-        return self._seconds
 
     def ask(self) -> int:
         if not self.sight.complete:

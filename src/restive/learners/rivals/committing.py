@@ -48,7 +48,6 @@ class Committing(Learner):
         self.paid = np.zeros((self.n_arms, width))
         self.policy: Policy | None = None
         self.committed_at = 0  # steps of exploration
-        self._seconds = 0.0
 
     @abstractmethod
     def exploring(self) -> tuple[int, int, int] | None:
@@ -65,10 +64,6 @@ class Committing(Learner):
     @property
     def episodes(self) -> tuple[int, ...]:
         return () if self.policy is None else (self.committed_at + 1,)
-
-    @property
-    def planning_seconds(self) -> float:
-        return self._seconds
 
     def ask(self) -> int:
         if self.policy is not None:
