@@ -114,26 +114,25 @@ def exp3(count, gamma, alpha, rng):
 def rca(count, scale):
     marks, plays, sums = [None] * count, [0] * count, [0.0] * count
     for arm in range(count):
-        state, reward = yield arm
-        marks[arm] = state
-        while True:
-            plays[arm] += 1
-            sums[arm] += reward
-            state, reward = yield arm
-            if state == marks[arm]:
-                break
+        marks[arm], reward = yield arm
+        yield from cycle(arm, reward, marks[arm], plays, sums)
     while True:
         t2 = sum(plays)
         arm = max(range(count), key=lambda j: sums[j] / plays[j] + sqrt(scale * log(t2) / plays[j]))
         state, reward = yield arm
         while state != marks[arm]:
             state, reward = yield arm
-        while True:
-            plays[arm] += 1
-            sums[arm] += reward
-            state, reward = yield arm
-            if state == marks[arm]:
-                break
+        yield from cycle(arm, reward, marks[arm], plays, sums)
+
+
+def cycle(arm, reward, mark, plays, sums):
+    """Take samples until the mark shows again."""
+    while True:
+        plays[arm] += 1
+        sums[arm] += reward
+        state, reward = yield arm
+        if state == mark:
+            return
 
 
 def epochs(count, rate, bonus, everything):
