@@ -64,8 +64,6 @@ class TSDE(SizedLearner):
     priors and mean rewards Beta(1, 1) ones; ages are told apart as far as the drawn chains need.
     """
 
-    rule: ChainDraw
-
     def __init__(
         self, sizes: Sequence[int], rng: int | np.random.Generator = 0, prior: float = 1.0
     ) -> None:
@@ -90,21 +88,18 @@ class TSDE(SizedLearner):
     ),
     practice=Practice({"prior": 0.5}, "the prior weight of an outcome is tuned, not 1"),
 )
-class PolicySampling(SizedLearner):
+class PolicySampling(TSDE):
     """TSDE with the policy mappings "myopic" and "best arm" of Jung and Tewari.
 
     Each episode draws every arm's chain and rewards, and pulls the arm whose next reward is
     expected to be the largest ("myopic"), or always the arm that pays most in the long run.
     """
 
-    rule: ChainDraw
-
     def __init__(
         self, sizes: Sequence[int], rng: int | np.random.Generator = 0,
         mapping: Mapped = "myopic", prior: float = 1.0,
     ) -> None:  # fmt: skip
-        super().__init__(sizes, rng)
-        self.mapping, self.prior = mapping, float(prior)
-        self.rule = ChainDraw(self.sizes, self.prior)
+        super().__init__(sizes, rng, prior)
+        self.mapping = mapping
         error, index = self.rule.settings.aggregation, INDICES[mapping]
         self.planner = IndexPlanner(error, lambda evidence: 8 * evidence.t, index)

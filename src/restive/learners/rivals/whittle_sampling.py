@@ -38,8 +38,6 @@ class WhittleSampling(SizedLearner):
     moves by (x, 1 - x).
     """
 
-    rule: ChainDraw
-
     def __init__(
         self, sizes: Sequence[int], pulls: int = 1, rng: int | np.random.Generator = 0,
         prior: float = 1.0,
