@@ -19,7 +19,7 @@ Index = Callable[[Floats, Floats, Floats], Floats]
 LEAST = 1e-9  # chance of a move below which an arm is planned for as if it had this one
 MOST_AGES = 2_048  # stored ages of an arm
 CAPS = np.array([16, 32, 64, 128, 256])  # ages up to which a loop is looked for
-DOUBLINGS = 14  # as in ``tied.belief``
+DOUBLINGS = 14  # ages must repeat over 2^14 loops too: slow arms change little by little
 PREFIX = "index_"
 
 

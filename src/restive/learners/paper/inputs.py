@@ -217,9 +217,8 @@ class Labels:
             known = self.numbers[arm]
             if label not in known:
                 known[label] = len(known)
-                self._sizes = (
-                    self._sizes if len(known) == 1 else None
-                )  # the first was reckoned with
+                if len(known) > 1:  # the first was reckoned with
+                    self._sizes = None
             return known[label]
         if isinstance(label, int) and 0 <= label < self.fixed[arm]:
             return int(label)

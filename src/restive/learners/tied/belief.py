@@ -9,6 +9,7 @@ from math import log
 import numpy as np
 
 from restive.base.arrays import Bools, Floats, Ints
+from restive.learners.index_planning import DOUBLINGS
 from restive.learners.paper.rules import Evidence, Rule, pack_rows
 from restive.learners.tied.gaps import Gaps
 from restive.learners.tied.plan_size import (
@@ -23,10 +24,6 @@ from restive.learners.tied.plan_size import (
 from restive.learners.tied.settings import TiedSettings
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
-
-DOUBLINGS = (
-    14  # ages must repeat over a loop, and over 2^14 of them: slow arms change little by little
-)
 
 TURN = 4.0  # of many arms so many are drawn anew, for each step, though nothing was seen of them
 PATIENCE = 0.98  # weight of a reward beside that of the step before, in what a state is worth
