@@ -20,7 +20,7 @@ from restive.learners.storage import (
     write_snapshot,
 )
 from restive.policies.policy import most_preferred
-from restive.policies.sight import Observation
+from restive.policies.sight import Observation, Sight
 
 if TYPE_CHECKING:
     from restive.learners.declaration import Declaration
@@ -196,6 +196,26 @@ class Learner(ABC):
             remedy = "Rescale rewards to [0, 1], those of all arms alike."
             raise refusal("reward", "outside [0, 1]", repr(reward), remedy)
         return float(reward)
+
+
+class SightedLearner(Learner):
+    """Base: remembers what was last seen of every arm. One pull is a step like any other.
+
+    A subclass says how it learns in ``step``, or in a ``tell`` of its own.
+    """
+
+    def __init__(self, n_arms: int) -> None:
+        self.n_arms, self.sight = n_arms, Sight(n_arms)
+
+    def tell(self, arm: int, state: Hashable, reward: float) -> None:
+        self.step([Observation(arm, state, reward)])
+
+    def snapshot(self) -> Snapshot:
+        return {"name": self.name, "settings": self.settings, "sight": self.sight.snapshot()}, {}
+
+    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
+        self.check_origin(state)
+        self.sight.restore(state["sight"])
 
 
 def require_arms(n_arms: int) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Hashable
 import numpy as np
 
 from restive.base.options import Parameter
-from restive.learners.contract import Learner, require_arms
+from restive.learners.contract import SightedLearner, require_arms
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
 from restive.learners.storage import SavedArrays, SavedState, Snapshot
-from restive.policies.sight import NEVER, Sight
+from restive.policies.sight import NEVER
 
 
 @declare(
@@ -23,7 +23,7 @@ from restive.policies.sight import NEVER, Sight
     options=(Parameter("rest", "int", ..., "steps for which an arm is left alone", 0, 10**9),),
     practice=Practice({"rest": 20}, "the steps of rest are tuned, not 5"),
 )
-class Cooldown(Learner):
+class Cooldown(SightedLearner):
     """Pulls the arm of the largest mean reward among those that are ready, the first of several.
 
     An arm that paid less than the mean of all rewards so far is ready again ``rest`` steps later.
@@ -38,8 +38,8 @@ class Cooldown(Learner):
 
     def __init__(self, n_arms: int, rest: int = 5) -> None:
         require_arms(n_arms)
-        self.n_arms, self.rest = n_arms, int(rest)
-        self.sight = Sight(n_arms)
+        super().__init__(n_arms)
+        self.rest = int(rest)
         self.paid = np.zeros(n_arms)  # when last seen
         self.totals = np.zeros((n_arms, 2))  # number and sum of all rewards
 
@@ -64,10 +64,9 @@ class Cooldown(Learner):
         self.sight.see([])
 
     def snapshot(self) -> Snapshot:
-        state = {"name": self.name, "settings": self.settings, "sight": self.sight.snapshot()}
+        state, _ = super().snapshot()
         return state, {"paid": self.paid.copy(), "totals": self.totals.copy()}
 
     def restore(self, state: SavedState, arrays: SavedArrays) -> None:
-        self.check_origin(state)
-        self.sight.restore(state["sight"])
+        super().restore(state, arrays)
         self.paid, self.totals = arrays["paid"].copy(), arrays["totals"].copy()

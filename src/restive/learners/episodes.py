@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
-from restive.learners.contract import Learner
+from restive.learners.contract import SightedLearner
 from restive.learners.paper.inputs import Labels
 from restive.learners.paper.rules import FOREVER, Evidence, Rule
 from restive.learners.records import arrays_of, record_from
@@ -23,10 +23,10 @@ from restive.learners.storage import (
     generator_state,
     plain_label,
 )
-from restive.policies.sight import NEVER, Observation, Sight
+from restive.policies.sight import NEVER, Observation
 
 
-class EpisodicLearner(Learner):
+class EpisodicLearner(SightedLearner):
     """Base: episode after episode, a policy is planned from the counts so far and followed.
 
     A learner says what differs: its rule (evidence -> model, when an episode ends), its planner
@@ -48,9 +48,8 @@ class EpisodicLearner(Learner):
         self, n_arms: int, sizes: tuple[int, ...] | None, rng: int | np.random.Generator
     ) -> None:
         """sizes: states of each arm; None if they join as they are seen."""
-        self.n_arms = n_arms
+        super().__init__(n_arms)
         self.rng = np.random.default_rng(rng)
-        self.sight = Sight(n_arms)
         self.labels = Labels(n_arms, sizes)
         self.samples = 0  # pulls of an arm seen before
         self.running = False  # whether the plan of an episode is followed
@@ -90,9 +89,6 @@ class EpisodicLearner(Learner):
         if self._chosen[0] is not policy or self._chosen[1] != step:
             self._chosen = policy, step, int(policy.arm(self.sight))
         return self._chosen[2]
-
-    def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        self.step([Observation(arm, state, reward)])
 
     def step(self, observations: Sequence[Observation]) -> None:
         checked = self.check_step(observations)
@@ -208,8 +204,8 @@ class EpisodicLearner(Learner):
 
     def snapshot(self) -> Snapshot:
         plan, arrays = self.planner.snapshot()
-        state = {
-            "name": self.name, "settings": self.settings, "sight": self.sight.snapshot(),
+        state, _ = super().snapshot()
+        state |= {
             "labels": self.labels.snapshot(), "samples": self.samples, "running": self.running,
             "began": self.began, "until": self.until, "plan": plan,
             "rng": generator_state(self.rng),
@@ -219,8 +215,7 @@ class EpisodicLearner(Learner):
         return state, {**arrays, **own}
 
     def restore(self, state: SavedState, arrays: SavedArrays) -> None:
-        self.check_origin(state)
-        self.sight.restore(state["sight"])
+        super().restore(state, arrays)
         self.labels.restore(state["labels"])
         self._restore_round(state)
         self.samples, self.running = int(state["samples"]), bool(state["running"])

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
 from restive.base.options import Parameter
-from restive.learners.contract import Learner, require_arms
+from restive.learners.contract import SightedLearner, require_arms
 from restive.learners.declaration import declare
 from restive.learners.paper.inputs import Labels
-from restive.learners.storage import SavedArrays, SavedState, Snapshot
 from restive.model.bandit import Bandit
 from restive.planning import plan
 from restive.policies.greedy import plan_policy
 from restive.policies.policy import Always, InTurn, Policy
-from restive.policies.sight import Observation, Sight
+from restive.policies.sight import Observation
 from restive.policies.tables import myopic_policy, whittle_policy
 
 
-class FollowPolicy(Learner):
+class FollowPolicy(SightedLearner):
     """Follows a fixed policy: a plan, index tables, one arm, all in turn, or a function.
 
     A learner that is declared builds its policy from arguments that it keeps as attributes, so that
@@ -37,9 +36,9 @@ class FollowPolicy(Learner):
     guarantee = "none: it learns nothing"
 
     def __init__(self, policy: Policy, name: str = "") -> None:
+        super().__init__(policy.n_arms)
         self.policy, self.name = policy, name or self.name
-        self.n_arms, self.most_pulls = policy.n_arms, policy.most_pulls
-        self.sight = Sight(self.n_arms)
+        self.most_pulls = policy.most_pulls
         self._labels = None if policy.sizes is None else Labels(self.n_arms, policy.sizes)
 
     def ask(self) -> int:
@@ -47,9 +46,6 @@ class FollowPolicy(Learner):
 
     def preferences(self) -> Floats:
         return self.policy.preferences(self.sight)
-
-    def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        self.step([Observation(arm, state, reward)])
 
     def step(self, observations: Sequence[Observation]) -> None:
         pulled = self.check_step(observations)
@@ -66,14 +62,6 @@ class FollowPolicy(Learner):
         pulls = np.empty(states.shape[1], dtype=np.int64)
         self.policy.play(self.sight, states, pulls, 0, len(pulls))
         return pulls
-
-    def snapshot(self) -> Snapshot:
-        state = {"name": self.name, "settings": self.settings, "sight": self.sight.snapshot()}
-        return state, {}
-
-    def restore(self, state: SavedState, arrays: SavedArrays) -> None:
-        self.check_origin(state)
-        self.sight.restore(state["sight"])
 
 
 @declare(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from math import ceil
 from time import perf_counter
 
@@ -13,7 +13,7 @@ from restive.base.arrays import Floats, Ints
 from restive.base.checks import require, require_horizon
 from restive.base.errors import TooLargeError
 from restive.base.options import Parameter
-from restive.learners.contract import Learner
+from restive.learners.contract import SightedLearner
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
 from restive.learners.paper.inputs import Labels
@@ -23,14 +23,14 @@ from restive.model.chains import communicating_classes
 from restive.planning import plan
 from restive.policies.greedy import plan_policy
 from restive.policies.policy import Policy
-from restive.policies.sight import NEVER, Observation, Sight
+from restive.policies.sight import NEVER, Observation
 from restive.policies.tables import whittle_policy
 
 SHARE = Parameter("share", "float", ..., "multiple of T^(2/3) steps to explore", 0, above=True)
 LONGEST = 500  # ages that Whittle's index tells apart
 
 
-class Committing(Learner):
+class Committing(SightedLearner):
     """Explores arms one at a time, then commits to a policy made of what it saw.
 
     Transitions are counted where an arm is pulled twice in a row; once it has committed nothing
@@ -39,9 +39,8 @@ class Committing(Learner):
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self.sizes = tuple(int(size) for size in sizes)
-        self.n_arms = len(self.sizes)
+        super().__init__(len(self.sizes))
         width = max(self.sizes)
-        self.sight = Sight(self.n_arms)
         self.labels = Labels(self.n_arms, self.sizes)
         self.moves = np.zeros((self.n_arms, width, width), dtype=np.int64)
         self.visits = np.zeros((self.n_arms, width), dtype=np.int64)
@@ -73,9 +72,6 @@ class Committing(Learner):
 
     def preferences(self) -> Floats:
         return super().preferences() if self.policy is None else self.policy.preferences(self.sight)
-
-    def tell(self, arm: int, state: Hashable, reward: float) -> None:
-        self.step([Observation(arm, state, reward)])
 
     def step(self, observations: Sequence[Observation]) -> None:
         pulled = [
@@ -129,19 +125,13 @@ class Committing(Learner):
         self._seconds += perf_counter() - clock
 
     def snapshot(self) -> Snapshot:
-        state = {
-            "name": self.name,
-            "settings": self.settings,
-            "sight": self.sight.snapshot(),
-            "committed_at": self.committed_at,
-            "committed": self.policy is not None,
-        }
+        state, _ = super().snapshot()
+        state |= {"committed_at": self.committed_at, "committed": self.policy is not None}
         arrays = {"moves": self.moves, "visits": self.visits, "paid": self.paid}
         return state, {name: array.copy() for name, array in arrays.items()}
 
     def restore(self, state: SavedState, arrays: SavedArrays) -> None:
-        self.check_origin(state)
-        self.sight.restore(state["sight"])
+        super().restore(state, arrays)
         self.moves, self.visits = arrays["moves"].copy(), arrays["visits"].copy()
         self.paid = arrays["paid"].copy()
         self.committed_at = int(state["committed_at"])
