@@ -47,11 +47,9 @@ def index_table(
     ages = np.empty(MOST_AGES, dtype=np.int64)
     powers = np.empty((MOST_AGES, size, size))
     count = indices.spread(rows, error, cap, loop, oldest, ages, powers)
-    ages = ages[:count].copy()
-    if index is not None:
-        return SpacedTable(index(rows, means, powers[:count]), ages, count - loop)
-    values = _indices(rows, means, ages, powers[:count], count - loop)
-    return SpacedTable(values, ages, count - loop)
+    ages, powers, back = ages[:count].copy(), powers[:count], count - loop
+    values = index(rows, means, powers) if index else _indices(rows, means, ages, powers, back)
+    return SpacedTable(values, ages, back)
 
 
 def _indices(chain: Floats, means: Floats, ages: Any, powers: Floats, back: int) -> Floats:

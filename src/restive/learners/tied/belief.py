@@ -57,7 +57,8 @@ class PosteriorDraw(Rule):
         self.belief = Belief.blank([1] * n_arms)
 
     def parameters(self, evidence: Evidence, rng: np.random.Generator) -> Belief:
-        pulls, sizes = evidence.counts.paid[:, :, 0].sum(axis=1), self._sizes(evidence)
+        pulls = evidence.counts.paid[:, :, 0].sum(axis=1)
+        sizes = self._sizes(evidence, pulls)
         due = self._drawn_anew(pulls, sizes, rng)
         drawn: list[tuple[Floats, Floats, Floats]] = []
         for arm, size in enumerate(sizes):
@@ -87,16 +88,12 @@ class PosteriorDraw(Rule):
         grown = np.array([len(chain) for chain in self.belief.chains]) != sizes
         steps = pulls.sum() - before.sum()
         due = (rng.random(count) < TURN * steps / count) | grown | (pulls != before)
-        if not self.groups:
-            return np.asarray(due)
-        return np.bincount(self.groups, due, count)[list(self.groups)] > 0
+        return self._pooled(due) > 0
 
-    def _pulls(self, evidence: Evidence) -> Floats:
-        """(K,) how often each arm was pulled, together with those declared to be like it."""
-        pulls = evidence.counts.paid[:, :, 0].sum(axis=1)
-        if not self.groups:
-            return np.asarray(pulls)
-        return np.asarray(np.bincount(self.groups, pulls)[list(self.groups)], dtype=np.float64)
+    def _pooled(self, amounts: Floats | Bools) -> Floats:
+        """(K,) the sums of each arm and those declared to be like it."""
+        pooled = np.bincount(self.groups, amounts)[list(self.groups)] if self.groups else amounts
+        return np.asarray(pooled, dtype=np.float64)
 
     def forget(self, arms: Sequence[int]) -> None:
         """Let the sampler begin anew for these arms."""
@@ -119,14 +116,14 @@ class PosteriorDraw(Rule):
     def tolerance(self, t: int) -> float:
         return float(self.settings.accuracy / t**0.5)
 
-    def _sizes(self, evidence: Evidence) -> list[int]:
+    def _sizes(self, evidence: Evidence, pulls: Floats) -> list[int]:
         """States of each arm to reckon with: one more than known while it is little known."""
         known, sizes = _known(evidence).sizes, []
-        for count, pulls in zip(known, self._pulls(evidence).tolist(), strict=True):
+        for count, looks in zip(known, self._pooled(pulls).tolist(), strict=True):
             patience = self.settings.unseen * (count + 1) * (1 + log(evidence.t))
             if count == 1:  # it has not moved once: perhaps it just moves rarely
                 patience *= 3
-            sizes.append(count + int(pulls < patience))
+            sizes.append(count + int(looks < patience))
         return sizes
 
     def _draw(
