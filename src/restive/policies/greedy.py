@@ -1,7 +1,8 @@
-"""Following the values of a plan: the arm worth most in every information state."""
+"""Following the values of a plan: what is worth most in every state, of a bandit or an MDP."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 from restive.base.arrays import Floats, Ints
 from restive.mdp.certificate import bandit_parameters
 from restive.mdp.representation import Representation
-from restive.mdp.structured import Parameters
+from restive.mdp.structured import Parameters, StructuredMDP
 from restive.policies.policy import Policy
 from restive.policies.sight import NEVER, Sight
 
@@ -193,6 +194,43 @@ def _grown(graph: Graph) -> Graph:
     rows = np.empty(length, dtype=np.uint32)
     rows[: len(graph.rows)] = graph.rows
     return graph._replace(rows=rows)
+
+
+class PairPolicy:
+    """The action worth most in each state, the first of several.
+
+    state: what was last seen -> state of the MDP. actions: (N,).
+    """
+
+    def __init__(
+        self, mdp: StructuredMDP, values: Floats, parameters: Parameters,
+        state: Callable[[Sight], int],
+    ) -> None:  # fmt: skip
+        from restive._kernels import arrays
+        from restive.mdp.iteration import ArrayIteration
+
+        self.mdp, self.state = mdp, state
+        ready = ArrayIteration(mdp, parameters, values)
+        self.actions = np.asarray(arrays.pair_values(ready.values, *ready.arguments).argmax(axis=1))
+
+    def arm(self, sight: Sight) -> int:
+        return int(self.actions[self.state(sight)])
+
+    def follow(
+        self, sight: Sight, counts: Counts, limits: Ints, names: Ints, path: Ints, rewards: Floats,
+        pulls: Ints, begin: int, end: int,
+    ) -> tuple[int, int]:  # fmt: skip
+        """As ``GreedyPolicy.follow``, where the outcomes of an arm are the states on its path."""
+        from restive._kernels import play
+
+        pulled = np.full(self.mdp.n_actions, NEVER)
+        step, why = play.pair_path(
+            self.mdp.colors, self.mdp.successors, self.actions, limits, counts.visits,
+            counts.outcomes, counts.rewards, counts.squares, path, rewards, pulls, begin, end,
+            self.state(sight), pulled,
+        )  # fmt: skip
+        sight.advance(pulled, path, begin, int(step), names)
+        return int(step), int(why)
 
 
 def plan_policy(plan: Plan) -> GreedyPolicy:

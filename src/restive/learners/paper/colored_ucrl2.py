@@ -20,7 +20,7 @@ from restive.learners.paper.rules import Counts, Optimism, Rule
 from restive.learners.replanning import ValuePlanner
 from restive.learners.storage import encode_argument
 from restive.mdp.structured import Parameters, StructuredMDP
-from restive.policies.pairs import PairPolicy
+from restive.policies.greedy import PairPolicy
 from restive.policies.sight import Observation, Sight
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from restive.learners.rivals.narrow import NARROW, TUNED, WIDTH, NarrowOptimism
 from restive.mdp.representation import Representation
 from restive.mdp.structured import StructuredMDP
 from restive.model.bandit import Bandit
-from restive.policies.pairs import PairPolicy
+from restive.policies.greedy import PairPolicy
 from restive.policies.sight import NEVER, Sight
 
 
