@@ -40,33 +40,28 @@ class ChangingWorld(BanditWorld):
         begins = [begin for begin, _ in self.stages]
         return self.stages[int(np.searchsorted(begins, steps, side="right")) - 1][1]
 
-    def paths(self) -> list[ArmPath]:
-        begins = [begin for begin, _ in self.stages]
-        arms = zip(*(bandit.arms for _, bandit in self.stages), strict=True)
-        return [
-            _ChangingPath(path, begins, own)
-            for path, own in zip(super().paths(), arms, strict=True)
-        ]
+    def _path(self, arm: int, seeds: np.random.SeedSequence) -> ArmPath:
+        return _ChangingPath([(begin, bandit.arms[arm]) for begin, bandit in self.stages], seeds)
 
 
 class _ChangingPath(ArmPath):
     """One arm's path through its stages."""
 
-    def __init__(self, path: ArmPath, begins: Sequence[int], arms: Sequence[Arm]) -> None:
-        self.__dict__.update(path.__dict__)
-        self._changes = list(zip(begins[1:], arms[1:], strict=True))
-        self._made = 0
+    def __init__(self, stages: list[tuple[int, Arm]], seeds: np.random.SeedSequence) -> None:
+        (_, first), *self._changes = stages
+        super().__init__(first, seeds)
+        self._drawn = 0  # steps so far
 
     def fill(self, states: Ints, rewards: Floats) -> None:
         done, count = 0, len(states)
-        while self._changes and self._changes[0][0] < self._made + count:
+        while self._changes and self._changes[0][0] < self._drawn + count:
             begin, arm = self._changes.pop(0)
-            part = slice(done, begin - self._made)
+            part = slice(done, begin - self._drawn)
             super().fill(states[part], rewards[part])
-            done = begin - self._made
+            done = begin - self._drawn
             self.become(arm)
         super().fill(states[done:], rewards[done:])
-        self._made += count
+        self._drawn += count
 
 
 def drifting(

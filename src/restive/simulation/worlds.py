@@ -75,9 +75,12 @@ class BanditWorld:
         """The arms at their first step, to be followed one by one."""
         key, entropy = self._seeds.spawn_key, self._seeds.entropy
         return [
-            ArmPath(arm, np.random.SeedSequence(entropy, spawn_key=(*key, j)))
-            for j, arm in enumerate(self.bandit.arms)
+            self._path(j, np.random.SeedSequence(entropy, spawn_key=(*key, j)))
+            for j in range(self.bandit.n_arms)
         ]
+
+    def _path(self, arm: int, seeds: np.random.SeedSequence) -> ArmPath:
+        return ArmPath(self.bandit.arms[arm], seeds)
 
     def walk(self) -> PathWalk:
         """The path from its first step on, to pull arms step by step."""
