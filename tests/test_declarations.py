@@ -101,17 +101,22 @@ def test_learners_of_other_mdps_are_loaded_too(tmp_path):
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_number_of_arms_is_enough_where_nothing_else_is_told(name):
-    alone = {"ucb1", "ucb1-tuned", "kl-ucb", "kl-ucb-tuned", "thompson", "exp3", "exp3-tuned",
-             "exp3.s", "sw-ucb", "sw-ucb-tuned", "cooldown", "cooldown-tuned", "round-robin",
-             "tied-sampling", "tied-sampling-tuned", "colored-ucrl2-unknown",
-             "colored-ucrl2-keeping"}  # fmt: skip
-    if name in alone:
+    if LEARNERS[name].told.startswith("the number of arms"):
         learner = make_learner(name, 3, 100, rng=1)
         bandit = Bandit([example1().arms[0]] * 3)
         assert pack(*learner.snapshot()) == pack(*make_learner(name, bandit, 100, rng=1).snapshot())
         return
     with pytest.raises(ProblemError, match=r"needs more than the number of arms .*Give the bandit"):
         make_learner(name, 3, 100)
+
+
+@pytest.mark.parametrize("name", ["dsee", "rucb"])
+def test_a_number_of_arms_is_enough_for_those_that_do_without_bounds(name):
+    bandit = Bandit([example1().arms[0]] * 3)
+    alone, told = (make_learner(name, problem, knowledge="none") for problem in (3, bandit))
+    assert pack(*alone.snapshot()) == pack(*told.snapshot())
+    with pytest.raises(ProblemError, match=r'Give the bandit, or set .*knowledge="none"'):
+        make_learner(name, 3)
 
 
 def test_what_is_no_problem_is_told_so():

@@ -8,7 +8,14 @@ from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
 from restive.learners.rivals.compiled import MarkedLearner, zeros
-from restive.learners.rivals.spectra import TIE, largest_mass, largest_reward, multiplicative_gap
+from restive.learners.rivals.spectra import (
+    TIE,
+    arm_count,
+    largest_mass,
+    largest_reward,
+    multiplicative_gap,
+    told_bandit,
+)
 from restive.model.bandit import Bandit
 
 
@@ -63,9 +70,12 @@ class RegenerativeCycles(MarkedLearner):
         super().__init__(n_arms, memory, exploration=self.exploration)
 
     @classmethod
-    def from_problem(cls, bandit: Bandit, exploration: float | None = None) -> RegenerativeCycles:
-        constant = cycle_constant(bandit) if exploration is None else exploration
-        return cls(bandit.n_arms, constant)
+    def from_problem(
+        cls, problem: Bandit | int, exploration: float | None = None
+    ) -> RegenerativeCycles:
+        if exploration is None:
+            exploration = cycle_constant(told_bandit(problem, "exploration"))
+        return cls(arm_count(problem), exploration)
 
     def ask(self) -> int:
         return int(self.memory["place"][0])

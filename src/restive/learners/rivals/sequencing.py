@@ -11,7 +11,14 @@ from restive.base.options import Parameter
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
 from restive.learners.rivals.compiled import CompiledLearner, MarkedLearner, zeros
-from restive.learners.rivals.spectra import additive_gap, gain_gap, largest_mass, largest_reward
+from restive.learners.rivals.spectra import (
+    additive_gap,
+    arm_count,
+    gain_gap,
+    largest_mass,
+    largest_reward,
+    told_bandit,
+)
 from restive.model.bandit import Bandit
 
 Knowledge = Literal["bounds", "none"]
@@ -102,13 +109,14 @@ class DeterministicSequencing(EpochLearner):
 
     @classmethod
     def from_problem(
-        cls, bandit: Bandit, rate: float | None = None, knowledge: Knowledge = "bounds"
+        cls, problem: Bandit | int, rate: float | None = None, knowledge: Knowledge = "bounds"
     ) -> DeterministicSequencing:
         if knowledge == "none":
-            return cls(bandit.n_arms, 1.0 if rate is None else rate, growth=1.0)
+            return cls(arm_count(problem), 1.0 if rate is None else rate, growth=1.0)
         if rate is None:
+            bandit = told_bandit(problem, 'rate or knowledge="none"')
             rate = 4 * epoch_constant(bandit) / gain_gap(bandit) ** 2
-        return cls(bandit.n_arms, rate)
+        return cls(arm_count(problem), rate)
 
 
 @declare(
@@ -144,15 +152,15 @@ class EpochUCB(EpochLearner):
 
     @classmethod
     def from_problem(
-        cls, bandit: Bandit, rate: float | None = None, exploration: float | None = None,
+        cls, problem: Bandit | int, rate: float | None = None, exploration: float | None = None,
         knowledge: Knowledge = "bounds",
     ) -> EpochUCB:  # fmt: skip
-        none = knowledge == "none"
+        none, instead = knowledge == "none", 'rate and exploration, or knowledge="none"'
         if exploration is None:
-            exploration = 1.0 if none else epoch_constant(bandit)
+            exploration = 1.0 if none else epoch_constant(told_bandit(problem, instead))
         if rate is None:
-            rate = 1.0 if none else 4 * exploration / gain_gap(bandit) ** 2
-        return cls(bandit.n_arms, rate, exploration, float(none))
+            rate = 1.0 if none else 4 * exploration / gain_gap(told_bandit(problem, instead)) ** 2
+        return cls(arm_count(problem), rate, exploration, float(none))
 
 
 @declare(
@@ -218,26 +226,33 @@ class AdaptiveSequencing(MarkedLearner):
 
     @classmethod
     def from_problem(
-        cls, bandit: Bandit, exploration: float | None = None, gap: float | None = None,
+        cls, problem: Bandit | int, exploration: float | None = None, gap: float | None = None,
         epsilon: float | None = None, floor: float | None = None,
     ) -> AdaptiveSequencing:  # fmt: skip
-        spectral = min(map(additive_gap, bandit.arms))
-        reward = largest_reward(bandit)
+        instead = "exploration, gap and floor"
         if exploration is None:
-            exploration = 30 * reward**2 / (ROOT * spectral)
-        gap = gain_gap(bandit) if gap is None else gap
+            bandit = told_bandit(problem, instead)
+            exploration = 30 * largest_reward(bandit) ** 2 / (ROOT * spectral_gap(bandit))
+        gap = gain_gap(told_bandit(problem, instead)) if gap is None else gap
         epsilon = gap**2 / 2 if epsilon is None else epsilon
         if floor is None:
+            bandit = told_bandit(problem, instead)
+            reward = largest_reward(bandit)
             widths = (reward + 2) * max(bandit.n_states) * reward * largest_mass(bandit)
-            floor = 384 * widths**2 / (epsilon**2 * spectral)
-        return cls(bandit.n_arms, exploration, gap, epsilon, floor)
+            floor = 384 * widths**2 / (epsilon**2 * spectral_gap(bandit))
+        return cls(arm_count(problem), exploration, gap, epsilon, floor)
 
     def ask(self) -> int:
         return int(self.memory["clock"][ARM])
 
 
+def spectral_gap(bandit: Bandit) -> float:
+    """The smallest eigenvalue gap of the chains."""
+    return min(map(additive_gap, bandit.arms))
+
+
 def epoch_constant(bandit: Bandit) -> float:
     """L = (80 r_max^2 S_max^2 / (3 - 2 sqrt 2) + 10 r_max^2) / eps of DSEE and RUCB."""
     most = max(float(arm.rewards.sum()) for arm in bandit.arms)
-    size, gap = max(bandit.n_states), min(map(additive_gap, bandit.arms))
+    size, gap = max(bandit.n_states), spectral_gap(bandit)
     return (80 * most**2 * size**2 / ROOT + 10 * most**2) / gap
