@@ -114,6 +114,8 @@ def test_all_rivals_take_part_in_both_forms():
     for name, entry in LEARNERS.items():
         assert name in labels or name in suite.SKIPPED
         assert not entry.published or entry.published in labels
+    told = {name for name, entry in LEARNERS.items() if entry.yardstick}
+    assert set(suite.YARDSTICKS) == told - {"optimal"}  # which regret is measured by already
 
 
 # --- sums --------------------------------------------------------------------------------------

@@ -33,7 +33,6 @@ SALT = b"54e7f5ea69387fe65af925fe99b2dbe4d5e061ef"
 PARTS = ("fast", "large", "slow", *(["deep"] if deep.DEEP.exists() else []))
 EACH = 3  # problems of every kind
 OURS = ("tied-sampling", "tied-sampling-tuned", "tied-ucrl")
-YARDSTICKS = ("myopic", "whittle", "best-arm")
 # forms of one that is there: told less than it is told, or learning every age by itself
 SKIPPED = (
     "optimal",
@@ -42,6 +41,7 @@ SKIPPED = (
     "colored-ucrl2-keeping",
     "tsde-colors",
 )
+YARDSTICKS = tuple(name for name in LEARNERS if LEARNERS[name].yardstick and name not in SKIPPED)
 # whose plans take long: fewer seeds, and no problems of slow arms or of many states and arms
 SLOW = (
     "tied-sampling-tuned", "tied-ucrl", "colored-ucrl2", "colored-ucrl2-tuned", "ucrl2",
