@@ -116,6 +116,12 @@ def test_a_true_diameter_that_takes_too_long_is_refused_with_the_size():
     assert "10,000" in refused.stderr
 
 
+def test_several_pulls_are_refused_since_the_theorems_are_about_one():
+    refused = run(given=restive.Bandit(EXAMPLE.arms, pulls=2))
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "only for one pull a step (found 2). Set pulls to 1, or ask" in refused.stderr
+
+
 def test_arms_in_step_have_an_infinite_diameter():
     cycle = restive.Arm([[0, 1], [1, 0]], [0, 1])
     given = restive.Bandit([cycle, cycle])

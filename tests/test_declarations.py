@@ -157,6 +157,7 @@ def test_several_pulls_a_step_are_for_those_that_say_so(name):
         assert entry.why_not(two) is None
         assert len(make_learner(name, two).ask_step(2)) == 2
         return
+    assert make_learner(name, bandit, 100).most_pulls == 1
     assert entry.why_not(two) == f"{name} cannot choose so many arms"
     with pytest.raises(ProblemError, match=r"pulls: .* \(found 2\)\. Set pulls to 1, or play"):
         make_learner(name, two, 100)

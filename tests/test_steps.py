@@ -13,12 +13,14 @@ from restive.learners.fixed import FollowPolicy
 from restive.mdp.representation import Representation
 from restive.model.files import dump_problem, parse_problem, problem_schema
 from restive.planning import plan_within
+from restive.planning.diameter import bandit_diameter
 from restive.policies.greedy import plan_policy
 from restive.policies.policy import Always, FunctionPolicy, InTurn, Policy, most_preferred
 from restive.policies.sight import Sight
 from restive.policies.tables import IndexPolicy, myopic_policy, whittle_policy
 from restive.problems import example1, example4, random_problem
 from restive.simulation import BanditWorld, RecordedWorld, play
+from restive.theory import problem_bounds
 
 THREE = Bandit(
     [  # no arm is the best in all situations
@@ -186,11 +188,12 @@ def test_in_turn_goes_on_after_the_last_arm_and_labels_do_not_matter():
 
 
 def test_learners_for_one_pull_say_so():
-    for name in ("ucb1", "optimal"):
+    able = "tied-sampling, tied-sampling-tuned, whittle-sampling, whittle-sampling-tuned, "
+    able += "round-robin, myopic, whittle, built for a bandit with several pulls."
+    for name in ("ucb1", "optimal", "best-arm", "tied-sampling"):
         learner = make_learner(name, THREE, None)
-        with pytest.raises(
-            ProblemError, match=rf"pulls: {name} cannot choose .*found 2.*at most 1"
-        ):
+        words = rf"pulls: {name} cannot choose .*found 2.*at most 1, or play {able}$"
+        with pytest.raises(ProblemError, match=words):
             learner.ask_step(2)
     learner = make_learner("ucb1", THREE, None)
     before = learner.snapshot()[1]["plays"].tolist()
@@ -296,9 +299,10 @@ def test_several_pulls_a_step(pulls):
     assert (run.steps, sum(run.pulls)) == (400, 400 * pulls)
     best = sum(sorted(arm.gain for arm in arms)[-pulls:])
     assert run.best_arm_gain == pytest.approx(best)
+    assert f"best {pulls} arms alone: {best:.4f}" in repr(run)
     assert np.allclose(run.weak_regret, best * run.times - run.rewards)
     assert run.regret is None
-    assert run.missing["gap_regret"] == "exact plans are for one pull a step only"
+    assert run.missing["gap_regret"] == "plans to measure regret by are for one pull a step"
     assert seen == [(400, run.total_reward)]
     with pytest.raises(ProblemError, match="ucb1 cannot choose"):
         play(make_learner("ucb1", 5), world, 10)
@@ -348,12 +352,22 @@ def test_pulls_belong_to_the_problem():
             parse_problem(f"pulls = {line}\n" + dump_problem(THREE))
 
 
-@pytest.mark.parametrize("asked", [plan, forecast, lambda bandit: evaluate(bandit, "myopic")])
-def test_what_is_for_one_pull_only_says_so(asked):
-    with pytest.raises(ProblemError, match=r"pulls: .* one pull a step only \(found 2\)\. Set"):
+@pytest.mark.parametrize(
+    ("asked", "remedy"),
+    [
+        (plan, ", or take restive.best_plan"),
+        (forecast, ", or take restive.best_plan"),
+        (lambda bandit: evaluate(bandit, "myopic"), ", or simulate the policy: restive.play"),
+        (lambda bandit: problem_bounds(bandit, 1000), ", or ask restive.best_plan"),
+        (lambda bandit: bandit_diameter(bandit, 3), r"\.$"),
+    ],
+)
+def test_what_is_for_one_pull_only_says_so(asked, remedy):
+    words = r"pulls: .* is only for one pull a step \(found 2\)\. Set pulls to 1"
+    with pytest.raises(ProblemError, match=words + remedy):
         asked(Bandit(example4().arms, pulls=2))
 
 
 def test_a_plan_within_limits_is_refused_with_a_reason():
-    refusal = plan_within(Bandit(example4().arms, pulls=2), 10.0)
-    assert refusal.reason == "exact plans are for one pull a step, and here there are 2"
+    reason = plan_within(Bandit(example4().arms, pulls=2), 10.0).reason
+    assert reason == "plans to measure regret by are for one pull a step, and here there are 2"

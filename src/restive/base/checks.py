@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral
 
 from restive.base.errors import refusal
 
@@ -16,6 +17,13 @@ def require(holds: bool, name: str, value: object, remedy: str) -> None:
 def require_delta(delta: float) -> None:
     """Check that delta is a failure probability."""
     require(0 < delta < 1, "delta", delta, "Give a probability between 0 and 1, such as 0.05.")
+
+
+def require_arms(n_arms: int) -> None:
+    """Refuse a number of arms that is none."""
+    if not isinstance(n_arms, Integral) or n_arms < 1:
+        remedy = "Give the number of arms: a whole number from 1 on."
+        raise refusal("n_arms", "not a number of arms", repr(n_arms)[:80], remedy)
 
 
 def require_horizon(horizon: float | None) -> int:

@@ -64,8 +64,9 @@ class Learner(ABC):
         One arm is the one of ``ask`` wherever that is available.
         """
         if pulls > self.most_pulls:
-            remedy = f"Ask for at most {self.most_pulls}; round-robin, myopic and whittle can more."
-            raise refusal("pulls", f"{self.name} cannot choose so many arms", str(pulls), remedy)
+            from restive.learners.declaration import too_many_pulls
+
+            raise too_many_pulls(self.name, pulls, f"Ask for at most {self.most_pulls}")
         among = None if available is None else {self.check_arm(arm) for arm in available}
         if pulls == 1 and (among is None or self.ask() in among):
             return (self.ask(),)
@@ -216,10 +217,3 @@ class SightedLearner(Learner):
     def restore(self, state: SavedState, arrays: SavedArrays) -> None:
         self.check_origin(state)
         self.sight.restore(state["sight"])
-
-
-def require_arms(n_arms: int) -> None:
-    """Refuse a number of arms that is none."""
-    if not isinstance(n_arms, int | np.integer) or n_arms < 1:
-        remedy = "Give the number of arms: a whole number from 1 on."
-        raise refusal("n_arms", "not a number of arms", repr(n_arms)[:80], remedy)

@@ -6,8 +6,9 @@ from collections.abc import Hashable
 
 import numpy as np
 
+from restive.base.checks import require_arms
 from restive.base.options import Parameter
-from restive.learners.contract import SightedLearner, require_arms
+from restive.learners.contract import SightedLearner
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
 from restive.learners.storage import SavedArrays, SavedState, Snapshot

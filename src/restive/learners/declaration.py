@@ -13,6 +13,7 @@ from pkgutil import walk_packages
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from restive.base.checks import require_arms
 from restive.base.errors import Fault, ProblemError, RestiveError, refusal, refuse
 from restive.base.options import Parameter
 from restive.base.words import clauses, guess
@@ -120,8 +121,7 @@ class Declaration:
         """The learner for a bandit, or a number of arms."""
         faults = self.option_faults(options)
         if horizon is None and self.needs_horizon:
-            remedy = "Give the number of steps."
-            faults.append(Fault("horizon", "needed by this learner", "None", remedy))
+            faults += [Fault("horizon", "needed by this learner", "None", "Say how many steps.")]
         refuse(faults)
         chosen = {option.name: option.default for option in self.options} | options
         inputs = self._of_problem(problem) | {"horizon": horizon, "delta": delta, "rng": rng}
@@ -155,7 +155,6 @@ class Declaration:
         return {name: encode_argument(getattr(learner, name)) for name in names}
 
     def _of_problem(self, problem: Bandit | int) -> dict[str, Any]:
-        from restive.learners.contract import require_arms
         from restive.model.arguments import require_bandit
         from restive.model.bandit import Bandit
 
@@ -175,11 +174,15 @@ class Declaration:
     def _require_fit(self, bandit: Bandit) -> None:
         """Refuse a bandit that the learner is not made for, or that has too many pulls a step."""
         if bandit.pulls > 1 and not self.several_pulls:
-            able = (name for name, entry in LEARNERS.items() if entry.several_pulls)
-            remedy = f"Set pulls to 1, or play {', '.join(able)}, which can pull several."
-            message = f"{self.name} cannot choose so many arms"
-            raise refusal("pulls", message, str(bandit.pulls), remedy)
+            raise too_many_pulls(self.name, bandit.pulls, "Set pulls to 1")
         self.refuse(bandit)
+
+
+def too_many_pulls(name: str, pulls: int, first: str) -> ProblemError:
+    """The error of a learner that cannot choose so many arms a step. first: the first remedy."""
+    able = ", ".join(known for known, entry in LEARNERS.items() if entry.several_pulls)
+    remedy = f"{first}, or play {able}, built for a bandit with several pulls."
+    return refusal("pulls", f"{name} cannot choose so many arms", str(pulls), remedy)
 
 
 def declare(

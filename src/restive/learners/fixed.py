@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
+from restive.base.checks import require_arms
 from restive.base.options import Parameter
-from restive.learners.contract import SightedLearner, require_arms
+from restive.learners.contract import SightedLearner
 from restive.learners.declaration import declare
 from restive.learners.paper.inputs import Labels
 from restive.model.bandit import Bandit
@@ -142,7 +143,7 @@ class BestArm(FollowPolicy):
 
     def __init__(self, n_arms: int, arm: int) -> None:
         super().__init__(Always(n_arms, arm))
-        self.arm = arm
+        self.arm, self.most_pulls = arm, 1
 
     @classmethod
     def from_problem(cls, bandit: Bandit) -> BestArm:

@@ -31,13 +31,15 @@ def require_bandit(value: object, name: str = "bandit") -> Bandit:
     raise refusal(name, "not a Bandit", text, remedy)
 
 
-def require_one_pull(bandit: Bandit, what: str) -> None:
-    """Refuse a bandit with several pulls a step where only one is provided for."""
+def require_one_pull(bandit: Bandit, what: str, instead: str = "") -> None:
+    """Refuse a bandit with several pulls a step where only one is provided for.
+
+    instead: what else to do, a clause in the imperative.
+    """
     require_bandit(bandit)
     if bandit.pulls > 1:
-        message = f"{what} is there for one pull a step only"
-        remedy = "Set pulls to 1, or play myopic, whittle or round-robin, which can pull several."
-        raise refusal("pulls", message, str(bandit.pulls), remedy)
+        remedy = f"Set pulls to 1, or {instead}." if instead else "Set pulls to 1."
+        raise refusal("pulls", f"{what} is only for one pull a step", str(bandit.pulls), remedy)
 
 
 def state_numbers(bandit: Bandit, states: ArrayLike) -> NDArray[Any]:

@@ -17,6 +17,7 @@ from restive.base.errors import TooLargeError
 from restive.mdp.certificate import bandit_parameters
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters, StructuredMDP
+from restive.model.arguments import require_one_pull
 from restive.model.bandit import Bandit
 
 Info = tuple[tuple[int, int], ...]  # (last state, stored age) of every arm
@@ -59,6 +60,7 @@ def bandit_diameter(
     >>> round(diameter.lower, 4) == round(diameter.upper, 4), diameter.n_states
     (True, 48)
     """
+    require_one_pull(bandit, "the diameter")
     rep = Representation.of(bandit, caps)
     _refuse_if_too_large(rep.n_states, states)
     return diameter(rep, bandit_parameters(bandit, rep), tolerance=tolerance, states=states)

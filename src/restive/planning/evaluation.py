@@ -41,7 +41,8 @@ def evaluate(
     0.5
     """
     check_tolerance(tolerance)
-    require_one_pull(bandit, "the exact value of a policy")
+    simulate = "simulate the policy: restive.play(policy, restive.BanditWorld(bandit), horizon)"
+    require_one_pull(bandit, "the exact value of a policy", simulate)
     if isinstance(policy, Plan) and caps is None:
         caps = policy.caps
     known = _meant(bandit, policy)

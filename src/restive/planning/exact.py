@@ -23,6 +23,7 @@ from restive.planning.policy_chain import BYTES_PER_STATE
 from restive.planning.result import Plan
 from restive.planning.size import (
     FIRST_ERROR,
+    SEVERAL,
     caps_for_error,
     check_tolerance,
     fitting_words,
@@ -69,7 +70,7 @@ def plan(
     """
     began = perf_counter()
     check_tolerance(tolerance)
-    require_one_pull(bandit, "exact planning")
+    require_one_pull(bandit, "plan", SEVERAL)
     allowed = memory_allowed(memory)
     if caps is None:
         refuse_if_hopeless(bandit, tolerance, allowed)

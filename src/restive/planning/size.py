@@ -16,6 +16,7 @@ from restive.mdp.representation import Representation
 from restive.model.arguments import require_one_pull
 from restive.model.bandit import Bandit
 
+SEVERAL = "take restive.best_plan (restive plan), which plans several"  # instead of one pull
 FIRST_ERROR = 0.1  # L1 error of the rows beyond the cap on the coarsest level
 FINE_SWEEPS = 200  # of the finer levels together; they start from the coarse one
 COARSE_SWEEPS = 5  # of the coarse one per step of the slowest arm's mixing time
@@ -66,7 +67,7 @@ def forecast(
     would take long to add up, and the time is infinite.
     """
     check_tolerance(tolerance)
-    require_one_pull(bandit, "exact planning")
+    require_one_pull(bandit, "forecast", SEVERAL)
     if caps is None and (least := least_bytes(bandit)) > NO_MACHINE:
         colors = sum(bandit.n_states)
         return Forecast(

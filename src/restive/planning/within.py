@@ -15,6 +15,7 @@ from restive.planning.exact import plan
 from restive.planning.result import Plan
 from restive.planning.size import forecast, least_bytes
 
+ONE_PULL = "plans to measure regret by are for one pull a step"
 TOLERANCES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 
 
@@ -68,7 +69,7 @@ def plan_within(
 def _impossible(bandit: Bandit, memory: int | None) -> str:
     """Why there can be no plan at any tolerance; empty if there may be one."""
     if bandit.pulls > 1:
-        return f"exact plans are for one pull a step, and here there are {bandit.pulls}"
+        return f"{ONE_PULL}, and here there are {bandit.pulls}"
     least = least_bytes(bandit)
     if least > memory_allowed(memory):
         return f"a plan takes more than {_count(least // 8)} information states"

@@ -24,6 +24,7 @@ from restive.learners.fixed import FollowPolicy
 from restive.learners.plain import as_learner
 from restive.model.bandit import Bandit
 from restive.planning import Plan
+from restive.planning.within import ONE_PULL
 from restive.policies.policy import Policy
 from restive.simulation.changing import ChangingWorld
 from restive.simulation.scoring import GapSum, RewardSum, marks
@@ -111,8 +112,10 @@ class Run(Described, Pictured):
         return f"Run of {self.provenance['learner']}{place}, {self.steps:,}{short} steps"
 
     def _facts(self) -> list[tuple[str, str]]:
+        count = sum(self.pulls) // max(self.steps, 1)
+        alone = f"best {count} arms alone" if count > 1 else "best arm alone"
         rates = {"earned per step": self.total_reward / self.steps if self.steps else None,
-                 "best policy": self.gain, "best arm alone": self.best_arm_gain}  # fmt: skip
+                 "best policy": self.gain, alone: self.best_arm_gain}  # fmt: skip
         facts = [(who, f"{rate:.4f}") for who, rate in rates.items() if rate is not None]
         for name in ("regret", "gap_regret", "weak_regret") if self.steps else ():
             curve, why = getattr(self, name), self.missing.get(name)
@@ -226,7 +229,7 @@ def _yardsticks(world: World, plan: Plan | None) -> Yardsticks:
     if isinstance(world, ChangingWorld):
         names = ("regret", "gap_regret", "weak_regret")
         return None, None, dict.fromkeys(names, "the arms change")
-    why = NO_PLAN if _pulls(world) == 1 else "exact plans are for one pull a step only"
+    why = NO_PLAN if _pulls(world) == 1 else ONE_PULL
     missing = {} if plan else dict.fromkeys(("regret", "gap_regret"), why)
     if world.bandit is None:
         return None, None, {**missing, "weak_regret": "the world is a record without a bandit"}

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from restive.base.checks import require_delta, require_horizon
+from restive.model.arguments import require_one_pull
 from restive.model.bandit import Bandit
 from restive.theory.confidence import (
     color_caps,
@@ -91,8 +92,7 @@ def problem_bounds(
     >>> bounds.caps, bounds.n_colors, f"{bounds.diameter:.4g}", bounds.vacuous
     ((70, 70), 280, '1.344e+06', True)
     """
-    steps = require_horizon(horizon)
-    require_delta(delta)
+    steps = _checked(bandit, horizon, delta)
     arms = tuple((a.n_states, a.diameter, a.mixing_time(), a.period) for a in bandit.arms)
     sizes, diameters, times, periods = zip(*arms, strict=True)
     caps = color_caps(times, steps)
@@ -117,6 +117,14 @@ def problem_bounds(
         meaningful_horizon=first_meaningful_horizon(lambda t: regret_bound(*at(t))),
         meaningful_horizon_terms=first_meaningful_horizon(lambda t: regret_terms(*at(t)).total),
     )  # fmt: skip
+
+
+def _checked(bandit: Bandit, horizon: float, delta: float) -> int:
+    """The horizon, once all arguments have been found right."""
+    ask = "ask restive.best_plan (restive plan) what several pulls can earn"
+    require_one_pull(bandit, "what the theorems promise", ask)
+    require_delta(delta)
+    return require_horizon(horizon)
 
 
 def _explain_learning(b: BanditBounds) -> list[str]:

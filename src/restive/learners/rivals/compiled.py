@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
-from restive.learners.contract import Learner, require_arms
+from restive.base.checks import require_arms
+from restive.learners.contract import Learner
 from restive.learners.storage import (
     Arrays,
     SavedArrays,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
+from restive.base.checks import require_arms
 from restive.base.errors import refuse
-from restive.learners.contract import require_arms
 from restive.learners.episodes import EpisodicLearner
 from restive.learners.index_planning import ChoosingPlanner, IndexPlanner
 from restive.learners.paper.rules import Evidence
