@@ -23,7 +23,7 @@ FLOORS = [
     {"many"},
     {"learners", "simulation"},
     {"experiments", "data", "paper"},
-    {"report", "service", "integrations"},
+    {"report"},
     {"cli"},
     {"__main__"},
 ]

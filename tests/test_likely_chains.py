@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import dblquad
 from scipy.stats import binom
 
-from restive._kernels import cover, twostate
+from restive._kernels import cover, plausible_chains
 from restive.learners.tied.sets import pooled
 
 RARE = 1e-5
@@ -58,7 +58,7 @@ def test_sums_of_powers_lie_between_their_bounds(kind):
         x, y = {"negative": -ends[::-1], "point": ends[[0, 0]] * rng.choice([-1, 1])}.get(
             kind, ends
         )
-        twostate.sums_between(x, y, found)
+        plausible_chains.sums_between(x, y, found)
         z = np.linspace(x, y, 40)[:, None]
         n = np.arange(ages)
         powers, falling = z**n, n * z ** np.maximum(n - 1, 0)
@@ -77,8 +77,8 @@ def test_rows_lie_between_their_bounds_which_are_exact_to_first_order():
         wide = float(rng.choice([0.002, 0.1, 1.0]))
         p0, q0 = rng.random(2) * (1 - wide)
         p1, q1 = (p0, q0) + rng.random(2) * wide
-        twostate.sums_between(1 - p1 - q1, 1 - p0 - q0, sums)
-        twostate.switches_between(p0, p1, q0, q1, sums, found)
+        plausible_chains.sums_between(1 - p1 - q1, 1 - p0 - q0, sums)
+        plausible_chains.switches_between(p0, p1, q0, q1, sums, found)
         p, q = np.meshgrid(np.linspace(p0, p1, 9), np.linspace(q0, q1, 9))
         truth = rows_of(p.ravel(), q.ravel(), ages)
         assert (truth >= found[..., 0] - 1e-12).all()
@@ -100,7 +100,7 @@ def test_bounds_of_a_cell_hold_in_all_of_it(case):
     for _ in range(60):
         half = rng.choice([0.4, 0.05, 0.005], 2) * rng.random(2)
         cell = np.concatenate([half + rng.random(2) * (QUARTER - 2 * half), half])
-        twostate.measure(counts, cell, -np.inf, sums, rows, found)
+        plausible_chains.measure(counts, cell, -np.inf, sums, rows, found)
         a, b = np.meshgrid(*(cell[k] + cell[2 + k] * np.linspace(-1, 1, 41) for k in (0, 1)))
         values = likelihoods(counts, np.sin(a) ** 2, np.sin(b) ** 2)
         slack = 1e-9 * (1 + counts.sum())
@@ -163,7 +163,9 @@ def test_the_threshold_is_just_below_the_integral(case):
     best = region(counts, 0.0)[0]
 
     def likelihood(b, a):
-        return np.exp(twostate.log_likelihood(counts, np.sin(a) ** 2, np.sin(b) ** 2) - best)
+        return np.exp(
+            plausible_chains.log_likelihood(counts, np.sin(a) ** 2, np.sin(b) ** 2) - best
+        )
 
     mean = dblquad(likelihood, 0, QUARTER, 0, QUARTER, epsabs=1e-4)[0] / QUARTER**2
     assert -0.7 <= floor + 3.0 - (np.log(mean) + best) <= 1e-3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from restive._kernels import njit
-from restive._kernels.twostate import (
+from restive._kernels.plausible_chains import (
     QUARTER,
     ends,
     log_likelihood,
