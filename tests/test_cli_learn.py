@@ -153,21 +153,24 @@ def test_a_coarser_plan_is_said_to_be_one(monkeypatch):
 
 
 def test_a_learner_warms_up_before_its_clock_starts(monkeypatch):
-    """On arms with two states and on others, and on its own problem if it takes no other."""
+    """On arms with two states and on others, on as many pulls, or on its own problem."""
     events = []
 
     def watched(learner, world, horizon, **options):
-        events.append((learner.name, world.bandit.n_states, horizon))
+        events.append((learner.name, world.bandit.n_states, world.bandit.pulls, horizon))
         return play(learner, world, horizon, **options)
 
     monkeypatch.setattr(simulation, "play", watched)
     run("--horizon", 10, "--learner", "round-robin")
     run("--horizon", 10, "--learner", "round-robin", given=problems.random_problem(2, 3, rng=1))
     run("--horizon", 10, "--learner", "tiling")
+    four = restive.Bandit(problems.random_problem(4, 2, rng=1).arms, pulls=3)
+    run("--horizon", 10, "--learner", "round-robin", given=four)
     assert events == [
-        ("round-robin", (2, 2), warming.STEPS), ("round-robin", (2, 2), 10),
-        ("round-robin", (3, 2), warming.STEPS), ("round-robin", (3, 3), 10),
-        ("tiling", (2, 2), warming.STEPS), ("tiling", (2, 2), 10),
+        ("round-robin", (2, 2), 1, warming.STEPS), ("round-robin", (2, 2), 1, 10),
+        ("round-robin", (3, 2), 1, warming.STEPS), ("round-robin", (3, 3), 1, 10),
+        ("tiling", (2, 2), 1, warming.STEPS), ("tiling", (2, 2), 1, 10),
+        ("round-robin", (2, 2, 2), 2, warming.STEPS), ("round-robin", (2,) * 4, 3, 10),
     ]  # fmt: skip
 
 
