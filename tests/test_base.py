@@ -17,6 +17,10 @@ from restive.base.words import count_text, duration_text, guess, shown, size_tex
 from restive.base.writing import new_file, write_bytes, write_text
 
 
+def test_time_without_end_has_words_too():
+    assert duration_text(float("inf")) == "for ever"
+
+
 def test_nothing_is_left_half_written(tmp_path):
     target = tmp_path / "policy.csv"
     target.write_text("before", encoding="utf-8")

@@ -705,7 +705,7 @@ def test_forced_caps_widen_the_interval_and_little_memory_is_refused(tmp_path):
     assert found["gain_lower"] <= 0.7 <= found["gain_upper"]
     refused = CliRunner().invoke(app, ["plan", str(file), "--caps", "40", "--memory", "1K"])
     assert refused.exit_code == 2
-    assert "1 KiB" in refused.stderr
+    assert "1.0 kB" in refused.stderr
 
 
 def test_a_plan_says_what_to_pull_when(tmp_path):

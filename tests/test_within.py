@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import inf
+
 import pytest
 
 from restive.base.errors import TooLargeError
@@ -119,13 +122,15 @@ def test_plans_and_forecasts_tell_their_results_in_a_few_lines():
     assert "0.7, certified between 0.69999" in words
     assert len(words.splitlines()) <= 6
     assert "note" in repr(plan(example1(0.1), caps=2))
+    assert repr(replace(best, seconds=400.0)).endswith("sweeps, 7 minutes")
     page = best._repr_html_()
     assert page.count("<tr>") == 4
     assert "0.7, certified" in page
     ahead = forecast(example1(0.1), memory=10**6)
     assert repr(ahead).startswith(f"Forecast(about {ahead.states} information states, ")
     assert repr(ahead).endswith(" s; fits)")
-    assert "more than the 9.77 KiB" in repr(forecast(example1(0.1), memory=10**4))
+    assert repr(replace(ahead, seconds=inf)).endswith(", for ever; fits)")
+    assert "more than the 10 kB" in repr(forecast(example1(0.1), memory=10**4))
     solution = solve(best.representation, best.parameters, compiled=False)
     assert repr(solution).startswith("Solution(gain 0.69999")
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from difflib import get_close_matches
-from math import floor, log10
+from math import floor, isinf, log10
 from typing import Any
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how spreadsheets know one
@@ -94,6 +94,8 @@ def duration_text(seconds: float) -> str:
     >>> duration_text(0.5), duration_text(400), duration_text(1e12)
     ('0.50 s', '7 minutes', '31,689 years')
     """
+    if isinf(seconds):
+        return "for ever"
     if seconds < 0.01:
         return "less than 0.01 s"
     for limit, unit, name in ((120, 1, "s"), (7200, 60, "minutes"), (172800, 3600, "hours")):

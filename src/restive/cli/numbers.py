@@ -71,10 +71,10 @@ def read_caps(text: str, n_arms: int) -> list[int] | None:
 
 
 def read_memory(text: str) -> int | None:
-    """A number of bytes, with K, M, G or T for powers of 1024; None if nothing is given.
+    """A number of bytes, with K, M, G or T for powers of 1000; None if nothing is given.
 
     >>> read_memory("8G"), read_memory("1.5K")
-    (8589934592, 1536)
+    (8000000000, 1500)
     """
     if not text:
         return None
@@ -83,7 +83,7 @@ def read_memory(text: str) -> int | None:
     if size is None or not 0 < size < Decimal("1e18"):
         remedy = "Give a size such as 500M, 8G or a number of bytes."
         raise refusal("--memory", "not a size", text[:80], remedy)
-    return int(size * 1024**unit)
+    return int(size * 1000**unit)
 
 
 def _whole(text: str, low: int, high: Decimal) -> int | None:

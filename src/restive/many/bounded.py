@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from restive.base.arrays import Ints
 from restive.base.described import Described
 from restive.base.pictured import Pictured
-from restive.base.words import outward
+from restive.base.words import duration_text, outward
 from restive.many.simulating import SimulatedValue
 from restive.model.arguments import state_numbers
 from restive.model.bandit import Bandit
@@ -135,7 +135,7 @@ class BoundedPlan(Described, Pictured):
             ("best average reward", f"at most {high}, certified ({self.upper_method})"),
             ("this policy earns", f"at least {low}, {kind} ({self.method})"),
             ("loss against the best", "none" if self.proven_optimal else percent(self.loss)),
-            ("made in", f"{self.seconds:.2g} s"),
+            ("made in", duration_text(self.seconds)),
         ]
         return facts + ([("note", self.note)] if self.note else [])
 

@@ -18,6 +18,7 @@ from restive.base.arrays import Floats, Ints
 from restive.base.described import Brief
 from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
+from restive.base.words import size_text
 from restive.many.grid_layout import Layout, pull_sets
 from restive.many.grid_points import ArmGrid, first_ages
 from restive.many.orbits import orbit_law
@@ -219,7 +220,7 @@ def _refuse_if_large(layout: Layout, allowed: int) -> None:
     needed = solve_bytes(layout)
     if needed > allowed:
         raise TooLargeError(
-            f"the grid makes {layout.n_states:.3g} states, about {needed / 2**20:.4g} MiB, more "
-            f"than the {allowed / 2**20:.4g} MiB allowed; ask for fewer ages an arm, fewer "
+            f"the grid makes {layout.n_states:.3g} states, about {size_text(needed)}, more "
+            f"than the {size_text(allowed)} allowed; ask for fewer ages an arm, fewer "
             "arms, or raise the memory limit"
         )

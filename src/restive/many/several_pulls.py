@@ -22,6 +22,7 @@ from restive.base.arrays import Floats, Ints
 from restive.base.described import Brief
 from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
+from restive.base.words import size_text
 from restive.many.orbits import orbit_law
 from restive.mdp.representation import Representation
 from restive.model import chains
@@ -185,7 +186,7 @@ class PullsProcess:
         if size > allowed or backups > MOST_BACKUPS:
             raise TooLargeError(
                 f"exact planning with {len(self.sets[0])} pulls a step takes {self.n_states:.3g} "
-                f"information states ({size / 2**20:.3g} MiB) and {len(self.sets)} sets of arms; "
+                f"information states ({size_text(size)}) and {len(self.sets)} sets of arms; "
                 "ask for a larger tolerance, plan fewer arms, or use a grid (plan_grid)"
             )
 

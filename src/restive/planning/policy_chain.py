@@ -10,6 +10,7 @@ import numpy as np
 
 from restive.base.arrays import Bools, Floats, Ints
 from restive.base.errors import TooLargeError
+from restive.base.words import size_text
 from restive.mdp.certificate import bandit_parameters, row_errors
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
@@ -132,8 +133,8 @@ def chain_of(bandit: Bandit, rep: Representation, rule: Rule, memory: int) -> Po
         if BYTES_PER_STATE * len(explorer.number) > memory:
             raise TooLargeError(
                 f"the policy reaches more than {len(explorer.number):.3g} information states, too "
-                f"many for the {memory / 2**30:.3g} GiB it may take; force smaller caps or raise "
-                "the limit"
+                f"many for the {size_text(memory)} it may take; force smaller caps or raise the "
+                "limit"
             )
         part, (last, states, ages) = explorer.expand(rule(states, ages, last), last, states, ages)
         parts.append(part)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from restive.base.arrays import Floats, Ints
 from restive.base.described import Described
 from restive.base.pictured import Pictured
-from restive.base.words import outward
+from restive.base.words import duration_text, outward
 from restive.mdp.representation import Representation
 from restive.mdp.spelled import pull_values
 from restive.mdp.structured import Parameters
@@ -66,7 +66,7 @@ class Plan(Described, Pictured):
             ("best average reward", f"{mean(self.gain):.6g}, certified between {low} and {high}"),
             ("one arm for ever", alone),
             ("information states", f"{self.states:,}, ages apart up to {max(self.caps):,}"),
-            ("made in", f"{self.sweeps:,} sweeps, {self.seconds:.2g} s"),
+            ("made in", f"{self.sweeps:,} sweeps, {duration_text(self.seconds)}"),
         ]
         return facts + ([("note", self.note)] if self.note else [])
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from restive.base.errors import TooLargeError, refusal
 from restive.base.machine import memory_allowed
-from restive.base.words import count_text, size_text
+from restive.base.words import count_text, duration_text, size_text
 from restive.mdp.representation import Representation
 from restive.model.arguments import require_one_pull
 from restive.model.bandit import Bandit
@@ -47,9 +47,9 @@ class Forecast:
         return self.bytes <= self.memory
 
     def __repr__(self) -> str:
-        size = f"{states_text(self.states)} information states, {_memory_text(self.bytes)}"
-        fits = "fits" if self.fits else f"more than the {_memory_text(self.memory)} allowed"
-        return f"Forecast(about {size}, {self.seconds:.2g} s; {fits})"
+        size = f"{states_text(self.states)} information states, {size_text(self.bytes)}"
+        fits = "fits" if self.fits else f"more than the {size_text(self.memory)} allowed"
+        return f"Forecast(about {size}, {duration_text(self.seconds)}; {fits})"
 
 
 def forecast(
@@ -210,7 +210,7 @@ def too_large(
     """
     if wanted is not None:
         return TooLargeError(
-            f"caps {wanted.caps} make {_size(wanted)}, more than the {_memory_text(allowed)} "
+            f"caps {wanted.caps} make {_size(wanted)}, more than the {size_text(allowed)} "
             f"allowed; {instead}"
         )
     if (least := least_bytes(bandit)) > NO_MACHINE:
@@ -222,7 +222,7 @@ def too_large(
     rep = _ends(bandit, tolerance, None)[1]
     return TooLargeError(
         f"planning to a tolerance of {tolerance:g} takes about {_size(rep)} at ages up to "
-        f"{max(rep.caps)}, more than the {_memory_text(allowed)} it may use. {instead} "
+        f"{max(rep.caps)}, more than the {size_text(allowed)} it may use. {instead} "
         "Otherwise raise the memory limit, force smaller caps (the interval then says what they "
         "cost), or plan fewer arms together."
     )
@@ -242,7 +242,7 @@ def _rounded_up(width: float) -> str:
 
 
 def _size(rep: Representation) -> str:
-    return f"{states_text(rep.n_states, 3)} information states ({_memory_text(peak(rep))})"
+    return f"{states_text(rep.n_states, 3)} information states ({size_text(peak(rep))})"
 
 
 def states_text(states: int, digits: int = 4) -> str:
@@ -252,13 +252,3 @@ def states_text(states: int, digits: int = 4) -> str:
     ('1.234e+04', '1e400')
     """
     return f"{states:.{digits}g}" if states < 10**300 else count_text(states)[len("about ") :]
-
-
-def _memory_text(size: float) -> str:
-    if size >= 1e21:
-        return size_text(size)
-    for unit in ("bytes", "KiB", "MiB"):
-        if size < 1024:
-            return f"{size:.3g} {unit}"
-        size /= 1024
-    return f"{size:.3g} GiB"

@@ -9,6 +9,7 @@ import numpy as np
 
 from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
+from restive.base.words import size_text
 from restive.learners.declaration import declare
 from restive.learners.episodes import EpisodicLearner
 from restive.learners.paper.inputs import (
@@ -218,8 +219,8 @@ def _refuse_if_too_large(rep: Representation) -> None:
     if needed > allowed:
         raise TooLargeError(
             f"planning on {rep.n_states:.3g} information states and {rep.n_colors:.3g} colors "
-            f"(caps {rep.caps}) would take {needed / 2**30:.3g} GiB of the "
-            f"{allowed / 2**30:.3g} GiB allowed; learn with a shorter horizon, smaller mixing "
+            f"(caps {rep.caps}) would take {size_text(needed)} of the "
+            f"{size_text(allowed)} allowed; learn with a shorter horizon, smaller mixing "
             "times or fewer arms"
         )
 
