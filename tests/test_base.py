@@ -12,8 +12,9 @@ import pytest
 from restive.base import writing
 from restive.base.checks import require_delta, require_horizon
 from restive.base.errors import ProblemError
+from restive.base.randomness import generator, seed_sequence
 from restive.base.table import Table
-from restive.base.words import count_text, duration_text, guess, shown, size_text
+from restive.base.words import count_text, duration_text, guess, python_text, shown, size_text
 from restive.base.writing import new_file, write_bytes, write_text
 
 
@@ -119,16 +120,28 @@ def test_values_are_cut_to_a_line():
     assert shown(10**5000) == "a number too long to show"
 
 
-@pytest.mark.parametrize("horizon", [None, 0, -1, 1.5, float("inf"), float("nan")])
+@pytest.mark.parametrize("horizon", [None, 0, -1, 1.5, float("inf"), float("nan"), "x", True])
 def test_a_missing_or_wrong_horizon_is_one_kind_of_error(horizon):
     with pytest.raises(ProblemError, match=r"^horizon: not allowed .* Give a whole number"):
         require_horizon(horizon)
 
 
-@pytest.mark.parametrize("delta", [0, 1, -0.1, float("nan")])
+@pytest.mark.parametrize("delta", [0, 1, -0.1, float("nan"), "x", None])
 def test_delta_is_a_probability(delta):
     with pytest.raises(ProblemError, match="delta"):
         require_delta(delta)
+
+
+@pytest.mark.parametrize("seeds", [seed_sequence, generator])
+@pytest.mark.parametrize("rng", ["x", -1, 0.5])
+def test_what_is_no_seed_is_told_so(seeds, rng):
+    with pytest.raises(ProblemError, match=r"^rng: not a seed .* Give a whole number from 0 on"):
+        seeds(rng)
+
+
+def test_arguments_are_shown_as_python_has_them():
+    assert python_text(None) == "None"
+    assert len(python_text("x" * 500)) == 80
 
 
 def test_tables_go_to_files_and_back(tmp_path):

@@ -240,7 +240,7 @@ def test_one_group_of_all_arms_is_the_exact_plan():
     bandit = random_channels(3, 11)
     *_, last = grouped_improvements(bandit, 1, 1e-6)
     assert last.lower == pytest.approx(plan(bandit, 1e-6).gain, abs=1e-3)
-    with pytest.raises(ValueError, match="pulls must lie between 1 and the 3 arms"):
+    with pytest.raises(ValueError, match=r"pulls: .* from 1 to 3, the number of arms"):
         next(grouped_improvements(bandit, 4))
 
 

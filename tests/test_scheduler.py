@@ -161,11 +161,11 @@ TABLE = IndexTable([[0.1, 0.3], [0.9, 0.3]])
 @pytest.mark.parametrize(
     ("act", "path", "words"),
     [
-        (lambda: Scheduler([TABLE], [0, 0], 3), "pulls", "more pulls than arms"),
-        (lambda: Scheduler([TABLE], [0, 0], 0), "pulls", "no pull at all"),
+        (lambda: Scheduler([TABLE], [0, 0], 3), "pulls", "not a number of arms to pull"),
+        (lambda: Scheduler([TABLE], [0, 0], 0), "pulls", "not a number of arms to pull"),
         (lambda: Scheduler([TABLE], [0, 1], 1), "kinds[1]", "no table"),
         (lambda: Scheduler([], [0], 1), "tables", "none"),
-        (lambda: Scheduler([TABLE], [0, 0]).ask(3), "pulls", "more pulls"),
+        (lambda: Scheduler([TABLE], [0, 0]).ask(3), "pulls", "not a number of arms to pull"),
         (lambda: Scheduler([TABLE], [0, 0]).tell([2], [0]), "arms[0]", "no such arm"),
         (lambda: Scheduler([TABLE], [0, 0]).tell([-1], [0]), "arms[0]", "no such arm"),
         (lambda: Scheduler([TABLE], [0, 0]).tell([1], [2]), "states[0]", "no such state"),

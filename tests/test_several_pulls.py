@@ -136,7 +136,7 @@ def test_too_large_is_refused_in_words():
     slow = [Arm([[0.999, 0.001], [0.001, 0.999]], [0, 1])] * 4
     with pytest.raises(TooLargeError, match="use a grid"):
         plan_pulls(slow, 2, 1e-6)
-    with pytest.raises(ValueError, match="pulls must lie between"):
+    with pytest.raises(ValueError, match=r"pulls: .* from 1 to"):
         plan_pulls(example1(0.1), 3)
     assert isinstance(plan_pulls(Bandit(slow[:1]), 1, 1e-2).gain, float)
 

@@ -283,7 +283,7 @@ def test_threads_change_no_byte():
 def test_bad_numbers_are_named():
     with pytest.raises(ValueError, match=r"p01\[1\] must be a chance above 0"):
         two_state_bound([0.1, 0.0], [0.5, 0.5], 0, 1, 1)
-    with pytest.raises(ValueError, match="pulls must be at least 1"):
+    with pytest.raises(ValueError, match="pulls must be a whole number from 1 on"):
         lagrangian_bound([CYCLE], 0)
     with pytest.raises(ValueError, match="counts must be 1 numbers"):
         lagrangian_bound([CYCLE], 1, counts=[-1])

@@ -10,6 +10,7 @@ import pytest
 from restive import Arm, Bandit, ProblemError, evaluate, forecast, plan
 from restive.learners import Learner, Observation, check_learner, make_learner
 from restive.learners.fixed import FollowPolicy
+from restive.many.lagrangian import lagrangian_bound
 from restive.mdp.representation import Representation
 from restive.model.files import dump_problem, parse_problem, problem_schema
 from restive.planning import plan_within
@@ -317,6 +318,28 @@ def test_steps_played_at_once_are_steps_asked_for():
         assert chosen[t].tolist() == list(arms)
         slow.step([Observation(j, int(states[j, t]), float(rewards[j, t])) for j in arms])
     assert slow.snapshot() == fast.snapshot()
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (lambda: make_learner("round-robin", THREE).ask_step(None), "^pulls: .* from 1 on"),
+        (lambda: make_learner("round-robin", THREE).ask_step(0), "^pulls: .* from 1 on"),
+        (lambda: make_learner("ucb1", 3).step([(0, 1)]), r"^observations\[0\]: .*Observation"),
+        (lambda: make_learner("exp3", THREE, "x"), "^horizon: .* whole number"),
+        (lambda: make_learner("thompson", 3, rng="x"), "^rng: not a seed"),
+        (lambda: make_learner("ucb1", None), "^problem: .*found None"),
+        (lambda: play(None, BanditWorld(THREE, 1), 5), "^learner: .*found None"),
+        (lambda: play(InTurn(3), BanditWorld(THREE, 1), "x"), "^horizon: .* whole number"),
+        (lambda: BanditWorld(THREE, "x"), "^rng: not a seed"),
+        (lambda: plan(THREE, "x"), "^tolerance: not an accuracy"),
+        (lambda: evaluate(THREE, "mypic"), "^policy: no such policy .*Did you mean myopic"),
+        (lambda: lagrangian_bound(THREE), r"^arms: .*found a Bandit.*bandit\.arms"),
+    ],
+)
+def test_arguments_of_the_wrong_kind_are_named(act, words):
+    with pytest.raises(ProblemError, match=words):
+        act()
 
 
 def test_a_run_knows_how_far_it_came():

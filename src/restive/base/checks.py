@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
+from numbers import Integral, Real
+from typing import Any
 
 from restive.base.errors import refusal
 
@@ -14,9 +15,17 @@ def require(holds: bool, name: str, value: object, remedy: str) -> None:
         raise refusal(name, "not allowed", repr(value)[:80], remedy)
 
 
+def is_number(value: Any) -> bool:
+    """Whether it is a finite number: of Python or NumPy, but neither True nor False."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return isinstance(value, Integral) or math.isfinite(value)
+
+
 def require_delta(delta: float) -> None:
     """Check that delta is a failure probability."""
-    require(0 < delta < 1, "delta", delta, "Give a probability between 0 and 1, such as 0.05.")
+    remedy = "Give a probability between 0 and 1, such as 0.05."
+    require(is_number(delta) and 0 < delta < 1, "delta", delta, remedy)
 
 
 def require_arms(n_arms: int) -> None:
@@ -26,11 +35,9 @@ def require_arms(n_arms: int) -> None:
         raise refusal("n_arms", "not a number of arms", repr(n_arms)[:80], remedy)
 
 
-def require_horizon(horizon: float | None) -> int:
+def require_horizon(horizon: Any) -> int:
     """The number of steps as an integer, checked."""
     remedy = "Give a whole number of steps from 1 on."
-    require(horizon is not None, "horizon", horizon, remedy)
-    assert horizon is not None
-    whole = math.isfinite(horizon) and horizon == int(horizon)
+    whole = is_number(horizon) and horizon == math.floor(horizon)
     require(whole and horizon >= 1, "horizon", horizon, remedy)
     return int(horizon)

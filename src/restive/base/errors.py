@@ -37,6 +37,10 @@ class ProblemError(RestiveError, ValueError):
         super().__init__("\n".join(str(fault) for fault in self.faults))
 
 
+class ArgumentError(RestiveError, ValueError):
+    """An argument that a function cannot take; the message names it and says what it must be."""
+
+
 def refusal(path: str, message: str, value: str, remedy: str) -> ProblemError:
     """The error of a single fault, to be raised."""
     return ProblemError([Fault(path, message, value, remedy)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from restive.base.arrays import Floats
+from restive.base.errors import ProblemError, refusal
 
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 
@@ -15,7 +16,23 @@ def seed_sequence(rng: Seed) -> np.random.SeedSequence:
         return rng
     if isinstance(rng, np.random.Generator):
         return np.random.SeedSequence(rng.integers(0, 2**32, size=4).tolist())
-    return np.random.SeedSequence(rng)
+    try:
+        return np.random.SeedSequence(rng)
+    except (TypeError, ValueError):
+        raise _no_seed(rng) from None
+
+
+def generator(rng: Seed) -> np.random.Generator:
+    """Random numbers from a seed; a generator is used as it is."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise _no_seed(rng) from None
+
+
+def _no_seed(rng: object) -> ProblemError:
+    remedy = "Give a whole number from 0 on, or a numpy.random.Generator."
+    return refusal("rng", "not a seed", repr(rng)[:80], remedy)
 
 
 def recorded_seed(seeds: np.random.SeedSequence) -> int | list[int] | None:

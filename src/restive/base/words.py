@@ -41,6 +41,16 @@ def shown(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
+def python_text(value: object) -> str:
+    """A value as it would stand in Python, cut to fit a line.
+
+    >>> python_text(None), python_text([1, "two"])
+    ('None', "[1, 'two']")
+    """
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
 def visible(text: str) -> str:
     """The text with escapes for what a terminal would obey or hide, such as ESC and right-to-left.
 

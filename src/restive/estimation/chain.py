@@ -12,6 +12,7 @@ from scipy.stats import chi2
 from restive.base.arrays import Floats
 from restive.base.checks import require
 from restive.base.errors import refusal
+from restive.base.randomness import generator
 from restive.estimation.gap_counts import GapCounts
 from restive.estimation.likelihood import (
     Climb,
@@ -100,11 +101,11 @@ def estimate_chain(
         few = f"{counts.total:.0f} moves among {counts.n_states} states"
         remedy = "Give at least two sightings, of at least two states."
         raise refusal("counts", "nothing to estimate a chain from", few, remedy)
-    best, twin, taken = _best(counts, 0.0, np.random.default_rng(rng))
+    best, twin, taken = _best(counts, 0.0, generator(rng))
     smoothed = 0.0
     if _broken(counts, best.chain):
         smoothed = SMOOTHING
-        best, twin, more = _best(counts, smoothed / counts.n_states, np.random.default_rng(rng))
+        best, twin, more = _best(counts, smoothed / counts.n_states, generator(rng))
         taken += more
     chain = best.chain if smoothed else _cleared(best.chain)
     errors, worth = _worth(counts, chain, smoothed / counts.n_states)

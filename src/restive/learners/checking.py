@@ -9,6 +9,7 @@ import numpy as np
 
 from restive.base.arrays import Floats, Ints
 from restive.base.errors import ProblemError, RestiveError
+from restive.base.randomness import generator
 from restive.learners.contract import Learner
 from restive.learners.storage import pack, unpack
 from restive.policies.sight import Observation
@@ -34,7 +35,7 @@ def check_learner(
     the arms it pulls.
     """
     _check_kind(factory(), len(sizes))
-    luck = np.random.default_rng(rng)
+    luck = generator(rng)
     data = _made_up(sizes, steps, luck)
     first = _drive(factory(), data)
     if _drive(factory(), data)[0] != first[0]:

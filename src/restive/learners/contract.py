@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
+from restive.base.checks import require
 from restive.base.errors import refusal
 from restive.learners.storage import (
     SavedArrays,
@@ -63,6 +64,8 @@ class Learner(ABC):
 
         One arm is the one of ``ask`` wherever that is available.
         """
+        whole = isinstance(pulls, int | np.integer) and pulls >= 1
+        require(whole, "pulls", pulls, "Give the number of arms to choose, from 1 on.")
         if pulls > self.most_pulls:
             from restive.learners.declaration import too_many_pulls
 
@@ -173,6 +176,10 @@ class Learner(ABC):
 
     def check_step(self, observations: Sequence[Observation]) -> list[Observation]:
         """What was seen in a step, with arms and rewards checked before anything is learned."""
+        for k, seen in enumerate(observations):
+            whole = isinstance(seen, tuple | list) and len(seen) == len(Observation._fields)
+            remedy = "Give restive.learners.Observation(arm, state, reward)."
+            require(whole, f"observations[{k}]", seen, remedy)
         pulled = [
             Observation(self.check_arm(arm), state, self.check_reward(reward))
             for arm, state, reward in observations

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
+from restive.base.randomness import generator
 from restive.learners.contract import SightedLearner
 from restive.learners.paper.inputs import Labels
 from restive.learners.paper.rules import FOREVER, Evidence, Rule
@@ -49,7 +50,7 @@ class EpisodicLearner(SightedLearner):
     ) -> None:
         """sizes: states of each arm; None if they join as they are seen."""
         super().__init__(n_arms)
-        self.rng = np.random.default_rng(rng)
+        self.rng = generator(rng)
         self.labels = Labels(n_arms, sizes)
         self.samples = 0  # pulls of an arm seen before
         self.running = False  # whether the plan of an episode is followed

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from restive.base.arrays import Ints
 from restive.base.described import Described
+from restive.base.errors import ArgumentError
 from restive.base.pictured import Pictured
 from restive.base.words import duration_text, outward
 from restive.many.simulating import SimulatedValue
@@ -114,14 +115,18 @@ class BoundedPlan(Described, Pictured):
         states, raw = state_numbers(self.bandit, last_states), np.asarray(ages)
         shape = np.broadcast_shapes(states.shape, raw.shape)
         if shape[-1:] != (self.bandit.n_arms,):
-            raise ValueError(f"last_states and ages need {self.bandit.n_arms} entries, one per arm")
+            raise ArgumentError(
+                f"last_states and ages need {self.bandit.n_arms} entries, one per arm"
+            )
         if not all((a == np.floor(a)).all() for a in (states, raw)):
-            raise ValueError("last_states and ages must be whole numbers, one per arm")
+            raise ArgumentError("last_states and ages must be whole numbers, one per arm")
         states, raw = (np.array(np.broadcast_to(a, shape), dtype=np.int64) for a in (states, raw))
         if (states < NEVER).any() or (states >= np.array(self.bandit.n_states)).any():
-            raise ValueError("last_states must be numbers of states, from 0 on, or -1 where unseen")
+            raise ArgumentError(
+                "last_states must be numbers of states, from 0 on, or -1 where unseen"
+            )
         if (raw < 1).any():
-            raise ValueError("ages count the steps since each arm was seen, from 1 on")
+            raise ArgumentError("ages count the steps since each arm was seen, from 1 on")
         return states, raw
 
     def _title(self) -> str:

@@ -16,13 +16,14 @@ from numpy.typing import ArrayLike
 
 from restive.base.arrays import Floats, Ints
 from restive.base.described import Brief
-from restive.base.errors import TooLargeError
+from restive.base.errors import ArgumentError, TooLargeError, refuse
 from restive.base.machine import memory_allowed
 from restive.base.words import size_text
 from restive.many.grid_layout import Layout, pull_sets
 from restive.many.grid_points import ArmGrid, first_ages
 from restive.many.orbits import orbit_law
 from restive.model.bandit import Arm, Bandit
+from restive.model.validation import check_pulls
 
 if TYPE_CHECKING:
     from restive._kernels.grid_play import Board
@@ -131,16 +132,16 @@ class GridPlan(Brief):
         lasts, raw = np.asarray(last_states), np.asarray(ages)
         shape = np.broadcast_shapes(lasts.shape, raw.shape)
         if shape[-1:] != (len(self.arms),):
-            raise ValueError(f"last_states and ages need {len(self.arms)} entries, one per arm")
+            raise ArgumentError(f"last_states and ages need {len(self.arms)} entries, one per arm")
         whole = []
         for what, values in (("last_states", lasts), ("ages", raw)):
             if values.dtype.kind not in "iu" and not (values == np.floor(values)).all():
-                raise ValueError(f"{what} must be whole numbers, one per arm, not {values!r}")
+                raise ArgumentError(f"{what} must be whole numbers, one per arm, not {values!r}")
             whole.append(np.array(np.broadcast_to(values, shape), dtype=np.int64, order="C"))
         if (whole[0] < 0).any() or (whole[0] >= self.layout.sizes).any():
-            raise ValueError(f"last_states must be below {self.layout.sizes}, not {lasts!r}")
+            raise ArgumentError(f"last_states must be below {self.layout.sizes}, not {lasts!r}")
         if (whole[1] < 1).any():
-            raise ValueError(
+            raise ArgumentError(
                 f"ages count the steps since each arm was seen, from 1 on; not {raw!r}"
             )
         return whole[0], whole[1]
@@ -200,7 +201,7 @@ def _spread(arms: Sequence[Arm], ages: Ages) -> list[Sequence[Sequence[int]]]:
     if isinstance(ages, int):
         return [first_ages(arm, ages) for arm in arms]
     if len(ages) != len(arms):
-        raise ValueError(f"ages must have one entry per arm ({len(arms)}), not {len(ages)}")
+        raise ArgumentError(f"ages must have one entry per arm ({len(arms)}), not {len(ages)}")
     return [
         first_ages(arm, part) if isinstance(part, int) else part
         for arm, part in zip(arms, ages, strict=True)
@@ -208,10 +209,9 @@ def _spread(arms: Sequence[Arm], ages: Ages) -> list[Sequence[Sequence[int]]]:
 
 
 def _check_pulls(count: int, pulls: int, rest: float | None) -> None:
-    if not 1 <= pulls <= count:
-        raise ValueError(f"pulls must lie between 1 and the number of arms ({count}), not {pulls}")
+    refuse(check_pulls(pulls, count))
     if rest is not None and not 0 <= rest < np.inf:
-        raise ValueError(f"rest must be None or a price that is not negative, not {rest!r}")
+        raise ArgumentError(f"rest must be None or a price that is not negative, not {rest!r}")
 
 
 def _refuse_if_large(layout: Layout, allowed: int) -> None:

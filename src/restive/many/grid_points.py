@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from restive.base.arrays import Floats, Ints
+from restive.base.errors import ArgumentError
 from restive.many.grid_cells import Cells
 from restive.model import chains
 from restive.model.bandit import Arm
@@ -48,7 +49,9 @@ class ArmGrid:
         object.__setattr__(self, "arm", arm)
         tidy = tuple(tuple(sorted({1, *(int(n) for n in part)})) for part in ages)
         if len(tidy) != arm.n_states or min(part[0] for part in tidy) < 1:
-            raise ValueError(f"ages: give one list of ages from 1 on for each state, not {ages!r}")
+            raise ArgumentError(
+                f"ages: give one list of ages from 1 on for each state, not {ages!r}"
+            )
         object.__setattr__(self, "ages", tidy)
 
     @cached_property

@@ -13,11 +13,12 @@ from time import perf_counter
 import numpy as np
 
 from restive.base.described import Brief
-from restive.base.errors import TooLargeError
+from restive.base.errors import TooLargeError, refuse
 from restive.many.block_bounds import BlockBounds, BlockPlanner, OutOfTimeError
 from restive.many.blocks import ExactBlocks
 from restive.many.lagrangian import LagrangianBound, lagrangian_bound
 from restive.model.bandit import Bandit
+from restive.model.validation import check_pulls
 from restive.planning import Plan
 from restive.planning.size import check_tolerance
 from restive.policies.policy import Policy
@@ -58,8 +59,7 @@ def grouped_improvements(
     within ``tolerance``, or the next plan does not fit the time and memory.
     """
     check_tolerance(tolerance)
-    if not 1 <= pulls <= bandit.n_arms:
-        raise ValueError(f"pulls must lie between 1 and the {bandit.n_arms} arms, not {pulls!r}")
+    refuse(check_pulls(pulls, bandit.n_arms))
     began = perf_counter()
     deadline = np.inf if time is None else began + time
     plan_block = planner or ExactBlocks(memory, deadline)

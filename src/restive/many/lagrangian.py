@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from math import fsum
+from numbers import Integral
 from time import perf_counter
 from typing import NamedTuple
 
@@ -15,8 +16,10 @@ from numpy.typing import ArrayLike
 from restive.base.arrays import Floats
 from restive.base.backends import Workplace, in_order
 from restive.base.described import Brief
+from restive.base.errors import ArgumentError
 from restive.base.pools import Pool
 from restive.many.single_arm import PricedArm, price_arm
+from restive.model.arguments import require_arm_list
 from restive.model.bandit import Arm, Bandit
 
 BATCH = 64  # kinds of arms priced by a worker in one go
@@ -74,6 +77,7 @@ def lagrangian_bound(
     >>> round(bound.upper, 6), round(bound.price, 6)
     (1.665594, 0.828773)
     """
+    require_arm_list(arms)
     many = counted(counts, len(arms), pulls)
     with ExitStack() as stack:
         pricing = _Pricing(arms, workplace, stack)
@@ -201,10 +205,10 @@ def at_price(
 def counted(counts: ArrayLike | None, size: int, pulls: int) -> Floats:
     """How many arms of each kind there are, checked."""
     if size == 0:
-        raise ValueError("there are no arms")
-    if pulls < 1:
-        raise ValueError(f"pulls must be at least 1, not {pulls!r}")
+        raise ArgumentError("there are no arms")
+    if not isinstance(pulls, Integral) or pulls < 1:
+        raise ArgumentError(f"pulls must be a whole number from 1 on, not {pulls!r}")
     many = np.ones(size) if counts is None else np.asarray(counts, dtype=np.float64)
     if many.shape != (size,) or not (many >= 0).all():
-        raise ValueError(f"counts must be {size} numbers that are not negative")
+        raise ArgumentError(f"counts must be {size} numbers that are not negative")
     return np.ascontiguousarray(many)

@@ -21,6 +21,7 @@ from restive.many.pair_descent import Descent
 from restive.many.pair_program import best_budgets
 from restive.many.pair_tables import Family, family_of, family_states
 from restive.model.bandit import Arm
+from restive.model.validation import check_pulls
 
 ERRORS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)  # of rows beyond the cap
 PROGRAM_STATES = 12_000  # of a linear program with one kind of pairs; n kinds: over sqrt(n)
@@ -208,9 +209,8 @@ def _check(
             faults.append(Fault(f"counts[{c}]", "not a number of arms", repr(count), remedy))
     if sum(counts) < 2:
         faults.append(Fault("counts", "fewer than two arms", repr(counts), "Pairs need two arms."))
-    elif not 1 <= pulls <= sum(counts):
-        remedy = f"Pull between 1 and all {sum(counts)} arms a step."
-        faults.append(Fault("pulls", "not a number of pulls", repr(pulls), remedy))
+    else:
+        faults += check_pulls(pulls, sum(counts))
     for name, value in (("time", time), ("tolerance", tolerance)):
         if not value > 0:
             faults.append(Fault(name, "not positive", repr(value), "Give a positive number."))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from restive.base.arrays import Ints
-from restive.base.errors import refusal
+from restive.base.errors import refusal, refuse
 from restive.many.index_tables import IndexTable, pack_tables
 from restive.many.scheduler_state import (
     MOST_ARMS,
@@ -18,6 +18,7 @@ from restive.many.scheduler_state import (
     whole_numbers,
     young_most,
 )
+from restive.model.validation import check_pulls
 
 if TYPE_CHECKING:
     from restive._kernels.schedule import Scratch, Tables
@@ -236,10 +237,7 @@ class Scheduler:
         schedule.store_all(self._tables, self._arms, before, size)
 
     def _check_pulls(self, pulls: int, count: int) -> None:
-        if not 1 <= pulls <= count:
-            message = "more pulls than arms" if pulls > count else "no pull at all"
-            remedy = f"Pull at least one arm a step and at most all {count} of them."
-            raise refusal("pulls", message, str(pulls), remedy)
+        refuse(check_pulls(pulls, count))
 
     def _check_kinds(self, kinds: Ints) -> None:
         known = len(self._tables.first)

@@ -20,13 +20,14 @@ from numpy.typing import ArrayLike
 
 from restive.base.arrays import Floats, Ints
 from restive.base.described import Brief
-from restive.base.errors import TooLargeError
+from restive.base.errors import TooLargeError, refuse
 from restive.base.machine import memory_allowed
 from restive.base.words import size_text
 from restive.many.orbits import orbit_law
 from restive.mdp.representation import Representation
 from restive.model import chains
 from restive.model.bandit import Arm, Bandit
+from restive.model.validation import check_pulls
 from restive.planning.size import caps_for_error, check_tolerance
 
 Blocks = list[Floats]
@@ -124,8 +125,7 @@ def plan_pulls(
     began = perf_counter()
     check_tolerance(tolerance)
     bandit = arms if isinstance(arms, Bandit) else Bandit(arms)
-    if not 1 <= pulls <= bandit.n_arms:
-        raise ValueError(f"pulls must lie between 1 and {bandit.n_arms} (all arms), not {pulls}")
+    refuse(check_pulls(pulls, bandit.n_arms))
     allowed, sweeps, error = memory_allowed(memory), 0, 0.1
     process, values = None, None
     while True:

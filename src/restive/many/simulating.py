@@ -16,6 +16,7 @@ from restive.many.policies import PopulationPolicy
 from restive.many.population import Population
 from restive.many.simulated_runs import Keys, Runs
 from restive.model.bandit import Arm
+from restive.model.validation import check_pulls
 
 if TYPE_CHECKING:
     pass
@@ -116,11 +117,7 @@ def best_of(
 
 
 def _check(population: Population, pulls: int, horizon: int, runs: int) -> None:
-    faults = []
-    if not 1 <= pulls <= population.n_arms:
-        message = "no pull at all" if pulls < 1 else "more pulls than arms"
-        remedy = f"Pull at least one arm a step and at most all {population.n_arms} of them."
-        faults.append(Fault("pulls", message, str(pulls), remedy))
+    faults = check_pulls(pulls, population.n_arms)
     for name, number in (("horizon", horizon), ("runs", runs)):
         if number < 1:
             faults.append(Fault(name, "not positive", str(number), "Give 1 or more."))

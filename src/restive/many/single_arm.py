@@ -14,6 +14,7 @@ import numpy as np
 
 from restive.base.arrays import Floats, Ints
 from restive.base.described import Brief
+from restive.base.errors import ArgumentError
 from restive.many.waits import WaitTable, wait_table
 from restive.model.bandit import Arm
 
@@ -93,7 +94,7 @@ def price_arm(
     ([8, 1], 0.045089671, 0.424396)
     """
     if not np.isfinite(price):
-        raise ValueError(f"price must be a finite number, not {price!r}")
+        raise ArgumentError(f"price must be a finite number, not {price!r}")
     table = wait_table(arm, cap) if start is None else start.table
     waits, home = np.zeros(arm.n_states, dtype=np.int64), 0
     if start is not None and (start.waits > 0).all():

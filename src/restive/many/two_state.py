@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from restive.base.arrays import Floats
 from restive.base.backends import Workplace, in_order
+from restive.base.errors import ArgumentError
 from restive.many.lagrangian import LagrangianBound, Priced, at_price, counted, minimise
 
 Job = tuple[float, tuple[Floats, ...], bool]  # a price, arms, and whether each is asked for
@@ -121,5 +122,5 @@ def _columns(
             at = int(np.flatnonzero(bad)[0])
             words = "a chance above 0" if name == "p01" else "between 0 and 1"
             words = "a chance below 1" if name == "p11" else words
-            raise ValueError(f"{name}[{at}] must be {words}, not {column[at]!r}")
+            raise ArgumentError(f"{name}[{at}] must be {words}, not {column[at]!r}")
     return columns[0], 1.0 - columns[1], columns[2], columns[3]

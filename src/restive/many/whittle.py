@@ -13,6 +13,7 @@ import numpy as np
 
 from restive.base.arrays import Floats, Ints
 from restive.base.described import Brief
+from restive.base.errors import ArgumentError
 from restive.many.waits import WaitTable, wait_table
 from restive.model.bandit import Arm
 
@@ -64,7 +65,7 @@ class WhittleTable(Brief):
     def gain(self, price: float) -> float:
         """g(x), the best average of reward - x per pull, from the curve."""
         if not len(self.prices):
-            raise ValueError("a table for the discounted criterion has no average gain")
+            raise ArgumentError("a table for the discounted criterion has no average gain")
         if price < self.prices[0]:  # every step is a pull
             return float(self.gains[0] + self.prices[0] - price)
         return float(np.interp(price, self.prices, self.gains))
@@ -83,7 +84,7 @@ def whittle_table(arm: Arm, *, discount: float = 1.0, cap: int | None = None) ->
     ([0.2, 0.8], True)
     """
     if not 0 < discount <= 1:
-        raise ValueError(f"discount must lie in (0, 1], not {discount!r}")
+        raise ArgumentError(f"discount must lie in (0, 1], not {discount!r}")
     return _of_table(wait_table(arm, cap), discount)
 
 

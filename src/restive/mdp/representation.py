@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from restive.base.arrays import Floats, Ints
+from restive.base.errors import ArgumentError
 from restive.mdp.layout import MemoryLayout, lay_out, n_bytes
 from restive.model.bandit import Bandit
 
@@ -52,9 +53,9 @@ class Representation:
         for name, entry in (("sizes", sizes), ("caps", caps), ("periods", periods)):
             numbers = (entry,) * count if isinstance(entry, int) else tuple(int(n) for n in entry)
             if len(numbers) != count or count == 0:
-                raise ValueError(f"{name} must have one entry per arm ({count}), not {entry!r}")
+                raise ArgumentError(f"{name} must have one entry per arm ({count}), not {entry!r}")
             if min(numbers) < 1:
-                raise ValueError(f"{name} must be positive, not {entry!r}")
+                raise ArgumentError(f"{name} must be positive, not {entry!r}")
             object.__setattr__(self, name, numbers)
 
     @classmethod

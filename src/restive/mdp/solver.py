@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
+from restive.base.errors import ArgumentError
 from restive.mdp.convergence import Bounds, Progress, Stop, accelerated, plain_sweeps
 from restive.mdp.layout import SPARE, fill_ghosts
 from restive.mdp.representation import Representation
@@ -62,7 +63,7 @@ class Solution:
     def pair_values(self) -> Floats:
         """(N, A) reward and expected bias of every pair; for MDPs given by arrays."""
         if not hasattr(self._iteration, "pair_values"):
-            raise ValueError(
+            raise ArgumentError(
                 "information states are too many to list; ask restive.plan(bandit).action(...)"
             )
         return np.asarray(self._iteration.pair_values())
@@ -86,7 +87,7 @@ class Solution:
 
     def _only(self, bounds: Floats) -> float:
         if len(bounds) > 1:
-            raise ValueError(
+            raise ArgumentError(
                 f"the gain depends on the start: there are {len(bounds)} parts that no policy can "
                 "leave; read .lower and .upper, one entry per part"
             )
@@ -187,17 +188,17 @@ def refine(coarse: Representation, values: Floats, fine: Representation) -> Floa
 def _check(structure: Representation | StructuredMDP, parameters: Parameters) -> None:
     colors, support = structure.n_colors, structure.max_support
     if parameters.rewards.shape != (colors,):
-        raise ValueError(f"rewards must have shape ({colors},), not {parameters.rewards.shape}")
+        raise ArgumentError(f"rewards must have shape ({colors},), not {parameters.rewards.shape}")
     shape = parameters.probabilities.shape
     if len(shape) != 2 or shape[0] != colors or shape[1] != support:
-        raise ValueError(f"probabilities must have shape ({colors}, {support}), not {shape}")
+        raise ArgumentError(f"probabilities must have shape ({colors}, {support}), not {shape}")
     for name in ("reward_radii", "radii"):
         radii = getattr(parameters, name)
         if radii is not None and (radii.shape != (colors,) or not (radii >= 0).all()):
-            raise ValueError(f"{name} must be {colors} numbers that are not negative")
+            raise ArgumentError(f"{name} must be {colors} numbers that are not negative")
     if not np.isfinite(parameters.rewards).all():
         color = int(np.flatnonzero(~np.isfinite(parameters.rewards))[0])
-        raise ValueError(f"rewards[{color}] is {parameters.rewards[color]}, not a finite number")
+        raise ArgumentError(f"rewards[{color}] is {parameters.rewards[color]}, not a finite number")
     _check_laws(structure, parameters.probabilities)
 
 
@@ -206,7 +207,7 @@ def _check_laws(structure: Representation | StructuredMDP, laws: Floats) -> None
     off = np.abs(laws @ np.ones(laws.shape[1]) - 1.0)
     if not (off.max() <= ROW_SUM_ERROR and laws.min() >= -ROUNDING):  # so that NaN is refused too
         color = int(np.flatnonzero(~((off <= ROW_SUM_ERROR) & (laws >= -ROUNDING).all(axis=1)))[0])
-        raise ValueError(
+        raise ArgumentError(
             f"probabilities[{color}] must be a law (not negative, with sum 1), not {laws[color]}"
         )
     if isinstance(structure, StructuredMDP) and structure.successors.min() < 0:
@@ -220,7 +221,7 @@ def _check_outcomes(mdp: StructuredMDP, laws: Floats) -> None:
     if lost.any():
         state, action = np.argwhere(there)[np.flatnonzero(lost.any(axis=1))[0]]
         color = mdp.colors[state, action]
-        raise ValueError(
+        raise ArgumentError(
             f"probabilities[{color}] is {laws[color]}, but action {action} in state {state} leads "
             f"to {mdp.successors[state, action]}: an outcome that leads nowhere must have chance 0"
         )

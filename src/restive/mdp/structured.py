@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from restive.base.arrays import Floats, Ints
-from restive.base.errors import refusal
+from restive.base.errors import ArgumentError, refusal
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,21 +58,23 @@ class StructuredMDP:
         color = np.ascontiguousarray(colors, dtype=np.int64)
         successor = np.ascontiguousarray(successors, dtype=np.int64)
         if color.ndim != 2 or successor.ndim != 3 or successor.shape[:2] != color.shape:
-            raise ValueError(
+            raise ArgumentError(
                 f"colors must be (N, A) and successors (N, A, B), not {color.shape} and "
                 f"{successor.shape}"
             )
         if color.size == 0 or (color.max(axis=1) < 0).any():
             empty = int(np.flatnonzero(color.max(axis=1) < 0)[0]) if color.size else 0
-            raise ValueError(f"state {empty} has no available action (all its colors are -1)")
+            raise ArgumentError(f"state {empty} has no available action (all its colors are -1)")
         used = successor[color >= 0]
         if used.min() < -1 or used.max() >= len(color) or used[:, 0].min() < 0:
-            raise ValueError(
+            raise ArgumentError(
                 f"successors must be state numbers 0..{len(color) - 1}, or -1 after the last "
                 f"outcome; not {used.min()}..{used.max()}"
             )
         if ((used[:, 1:] >= 0) & (used[:, :-1] < 0)).any():
-            raise ValueError("successors: an outcome follows a -1; move the -1 entries to the end")
+            raise ArgumentError(
+                "successors: an outcome follows a -1; move the -1 entries to the end"
+            )
         object.__setattr__(self, "colors", color)
         object.__setattr__(self, "successors", successor)
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from restive.base.errors import refusal
-from restive.base.words import shown
+from restive.base.errors import ArgumentError, refusal
+from restive.base.words import python_text, shown
 from restive.model.bandit import Arm, Bandit
 
 UNSEEN = "-1"  # in a list of names; a state of this name is itself
@@ -20,7 +20,7 @@ def require_bandit(value: object, name: str = "bandit") -> Bandit:
     if isinstance(value, Bandit):
         return value
     remedy = "Build it: restive.Bandit([restive.Arm(transitions, rewards), ...])."
-    text = shown(value)
+    text = python_text(value)
     if isinstance(value, str | PathLike):
         text = shown(fspath(value))
         remedy = f"Read it first: restive.find_problem({text}) takes files and gallery names."
@@ -40,6 +40,15 @@ def require_one_pull(bandit: Bandit, what: str, instead: str = "") -> None:
     if bandit.pulls > 1:
         remedy = f"Set pulls to 1, or {instead}." if instead else "Set pulls to 1."
         raise refusal("pulls", f"{what} is only for one pull a step", str(bandit.pulls), remedy)
+
+
+def require_arm_list(arms: object) -> None:
+    """Refuse what is no list of arms, such as the bandit that they make."""
+    if isinstance(arms, list | tuple) and all(isinstance(arm, Arm) for arm in arms):
+        return
+    remedy = "Give a list of arms: bandit.arms, or [restive.Arm(transitions, rewards), ...]."
+    text = "a Bandit" if isinstance(arms, Bandit) else python_text(arms)
+    raise refusal("arms", "not a list of arms", text, remedy)
 
 
 def state_numbers(bandit: Bandit, states: ArrayLike) -> NDArray[Any]:
@@ -65,4 +74,4 @@ def _number_of(arm: Arm, name: str, called: str) -> int:
     if name == UNSEEN:
         return int(UNSEEN)
     known = ", ".join(arm.states)
-    raise ValueError(f"last_states: {called} has no state {name!r}; its states are {known}")
+    raise ArgumentError(f"last_states: {called} has no state {name!r}; its states are {known}")

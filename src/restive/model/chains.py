@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from restive.base.arrays import Bools, Floats, Ints
+from restive.base.errors import ArgumentError
 from restive.model.double_double import DoubleDouble, lifted
 
 ROUNDING = 2e-15  # of the L1 distance between two rows, each entry to about the last place
@@ -169,7 +170,7 @@ def mixing_time(transitions: ArrayLike, epsilon: float = 0.25) -> int:
     """
     p = np.asarray(transitions, dtype=np.float64)
     if not epsilon > 0:
-        raise ValueError(f"epsilon must be positive, not {epsilon!r}")
+        raise ArgumentError(f"epsilon must be positive, not {epsilon!r}")
     if len(p) == 2 and (age := _two_state_mixing(p, epsilon)):
         return age
     limits = [limit_rows(p, r) for r in range(cyclic_classes(p)[0])]
@@ -220,7 +221,7 @@ def power(transitions: ArrayLike, n: int) -> Floats:
     0.432332493717
     """
     if n < 0:
-        raise ValueError(f"n must not be negative, not {n!r}")
+        raise ArgumentError(f"n must not be negative, not {n!r}")
     result: DoubleDouble | None = None
     square = lifted(np.asarray(transitions, dtype=np.float64))
     while n:

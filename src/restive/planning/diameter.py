@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import splu
 
 from restive.base.arrays import Floats, Ints
-from restive.base.errors import TooLargeError
+from restive.base.errors import ArgumentError, TooLargeError
 from restive.mdp.certificate import bandit_parameters
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters, StructuredMDP
@@ -80,7 +80,7 @@ def diameter(
     the same age are no state, since one arm is pulled at a time.
     """
     if not 1e-12 <= tolerance < 1:
-        raise ValueError(f"tolerance must lie between 1e-12 and 1, not {tolerance!r}")
+        raise ArgumentError(f"tolerance must lie between 1e-12 and 1, not {tolerance!r}")
     _refuse_if_too_large(structure.n_states, states)
     names = None
     if isinstance(structure, StructuredMDP):

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from restive.base.errors import refusal
 from restive.base.machine import memory_allowed
+from restive.base.words import guess, python_text
 from restive.mdp.representation import Representation
 from restive.model.arguments import require_one_pull
 from restive.model.bandit import Bandit
@@ -75,12 +77,10 @@ def _meant(bandit: Bandit, policy: AnyPolicy) -> Policy | Plan | None:
         return FunctionPolicy(policy, bandit.n_states)
     named = {"round-robin": InTurn(bandit.n_arms), "myopic": None,
              "best-arm": Always(bandit.n_arms, bandit.best_arm)}  # fmt: skip
-    if policy in named:
+    if isinstance(policy, str) and policy in named:
         return named[policy]
-    raise ValueError(
-        f'policy must be "myopic", "round-robin", "best-arm", an arm, a plan or a function, '
-        f"not {policy!r}"
-    )
+    remedy = f"{guess(str(policy), named)}Give {', '.join(named)}, an arm, a plan or a function."
+    raise refusal("policy", "no such policy", python_text(policy), remedy)
 
 
 def _rule(bandit: Bandit, rep: Representation, policy: Policy | Plan | None) -> Rule:

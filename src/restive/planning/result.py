@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from restive.base.arrays import Floats, Ints
 from restive.base.described import Described
+from restive.base.errors import ArgumentError
 from restive.base.pictured import Pictured
 from restive.base.words import duration_text, outward
 from restive.mdp.representation import Representation
@@ -169,13 +170,15 @@ class Plan(Described, Pictured):
         states, raw = (np.array(np.broadcast_to(a, shape), order="C") for a in (states, raw))
         sizes = self.representation.sizes
         if raw.shape[-1:] != (len(sizes),):
-            raise ValueError(f"last_states and ages need {len(sizes)} entries, one per arm")
+            raise ArgumentError(f"last_states and ages need {len(sizes)} entries, one per arm")
         if (states < 0).any() or (states >= np.array(sizes)).any():
-            raise ValueError(f"last_states must be below {sizes}, not {np.asarray(last_states)!r}")
+            raise ArgumentError(
+                f"last_states must be below {sizes}, not {np.asarray(last_states)!r}"
+            )
         # an arm with a cap of 1 has one stored age, which stands for all of them
         fresh = ((raw == 1) & (np.array(self.caps) > 1)).sum(axis=-1)
         if (raw < 1).any() or (raw.min(axis=-1) > 1).any() or (fresh > 1).any():
-            raise ValueError(
+            raise ArgumentError(
                 "ages count the steps since each arm was seen: they are at least 1, and 1 for the "
                 f"arm pulled last and for no other; not {np.asarray(ages)!r}"
             )
@@ -187,5 +190,5 @@ def _whole(what: str, values: NDArray[Any]) -> Ints:
     if values.dtype.kind in "iu":
         return values.astype(np.int64, copy=False)
     if values.dtype.kind != "f" or not (values == np.floor(values)).all():
-        raise ValueError(f"{what} must be whole numbers, one per arm, not {values!r}")
+        raise ArgumentError(f"{what} must be whole numbers, one per arm, not {values!r}")
     return values.astype(np.int64)

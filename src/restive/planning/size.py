@@ -9,6 +9,7 @@ from math import inf, lcm, prod
 
 import numpy as np
 
+from restive.base.checks import is_number
 from restive.base.errors import TooLargeError, refusal
 from restive.base.machine import memory_allowed
 from restive.base.words import count_text, duration_text, size_text
@@ -156,7 +157,7 @@ def caps_for_error(bandit: Bandit, error: float) -> tuple[int, ...]:
 
 def check_tolerance(tolerance: float) -> None:
     """Refuse what is no accuracy of a gain between 0 and 1."""
-    if not 1e-12 <= tolerance < 1:
+    if not is_number(tolerance) or not 1e-12 <= tolerance < 1:
         remedy = "Give a number from 1e-12 to below 1, such as 1e-6."
         raise refusal("tolerance", "not an accuracy", f"{tolerance!r}", remedy)
 

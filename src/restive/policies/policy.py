@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Sequence
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
-from restive.base.errors import refusal
+from restive.base.errors import ArgumentError, refusal
 from restive.policies.sight import NEVER, Sight
 
 Function = Callable[[tuple[int, ...], tuple[int, ...]], int | Sequence[int]]
@@ -133,7 +133,7 @@ class FunctionPolicy(Policy):
         named = list(answer) if isinstance(answer, tuple | list) else [answer]
         arms = [int(arm) for arm in named if isinstance(arm, int | np.integer)]
         if not named or len(arms) < len(named) or not all(0 <= arm < self.n_arms for arm in arms):
-            raise ValueError(
+            raise ArgumentError(
                 f"the policy must return an arm 0..{self.n_arms - 1}, "
                 f"not {answer!r} (last states {states}, ages {ages})"
             )

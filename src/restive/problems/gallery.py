@@ -152,8 +152,7 @@ def lower_bound(
     with T / m steps a phase; without both it is 0.1. ``stay`` > 0 keeps a state with that
     probability and makes the arms aperiodic; T * stay must be small for the bound to hold.
     """
-    import numpy as np
-
+    from restive.base.randomness import generator
     from restive.model.bandit import Arm, Bandit
 
     if gap is not None and horizon is not None:
@@ -162,7 +161,7 @@ def lower_bound(
     if gap is None:
         gap = 0.1 if horizon is None else min(1.0, sqrt(n_arms * cycle_length / horizon)) / 4
     if best is None:
-        best = np.random.default_rng(rng).integers(n_arms, size=cycle_length).tolist()
+        best = generator(rng).integers(n_arms, size=cycle_length).tolist()
     winners = spread("best", best, cycle_length, "phases")
     if max(winners) >= n_arms:
         remedy = f"The arms are numbered from 0 to {n_arms - 1}."
@@ -241,14 +240,13 @@ def random_problem(
     ``stickiness`` q replaces P by (1 - q) P + q I: close to 1, nearly reducible. Every arm has its
     own stream, so the first arms are the same whatever the number of arms.
     """
-    import numpy as np
-
+    from restive.base.randomness import generator
     from restive.model.bandit import Arm, Bandit
 
     sizes = [int(size) for size in spread("n_states", n_states, n_arms)]
     _check_period(sizes, period, stickiness)
     arms = []
-    for size, stream in zip(sizes, np.random.default_rng(rng).spawn(n_arms), strict=True):
+    for size, stream in zip(sizes, generator(rng).spawn(n_arms), strict=True):
         rows = lazy(dirichlet_rows(size, period, concentration, stream), stickiness)
         arms.append(Arm(rows, stream.random(size), reward_noise=reward_noise))
     return Bandit(arms, name=f"Random problem, {n_arms} arms")

@@ -18,7 +18,7 @@ from restive.base.notebook import notebook_line
 from restive.base.pictured import Pictured
 from restive.base.randomness import recorded_seed
 from restive.base.table import Table
-from restive.base.words import duration_text, shown
+from restive.base.words import duration_text, python_text
 from restive.learners.contract import Learner
 from restive.learners.fixed import FollowPolicy
 from restive.learners.plain import as_learner
@@ -263,10 +263,10 @@ def _check_kinds(learner: object, world: object) -> None:
         remedy = "Give a learner or a policy; restive.FunctionPolicy makes one of a function."
         if isinstance(learner, str):
             remedy = f"Build it first: restive.make_learner({learner!r}, bandit, horizon)."
-        faults.append(Fault("learner", "not a learner", shown(learner), remedy))
+        faults.append(Fault("learner", "not a learner", python_text(learner), remedy))
     if not isinstance(world, World):
         remedy = "Give a world to play in: restive.BanditWorld(bandit, rng)."
-        faults.append(Fault("world", "not a world", shown(world), remedy))
+        faults.append(Fault("world", "not a world", python_text(world), remedy))
     refuse(faults)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from restive.base.arrays import Floats, Ints
 from restive.base.checks import require_horizon
 from restive.base.options import Parameter
+from restive.base.randomness import generator
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
 from restive.learners.rivals.compiled import DrawingLearner
@@ -35,7 +36,7 @@ class ExponentialWeights(DrawingLearner):
         gamma, alpha = self.gamma_alpha(n_arms, self.horizon)
         memory = {"logs": np.zeros(n_arms), "chosen": np.zeros(1, dtype=np.int64)}
         super().__init__(n_arms, memory, gamma=min(1.0, self.rate * gamma), alpha=alpha)
-        self.rng = np.random.default_rng(rng)
+        self.rng = generator(rng)
         # All weights are alike before the first observation: a uniform choice.
         memory["chosen"][0] = int(self.rng.random() * n_arms)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from restive.base.options import Parameter
+from restive.base.randomness import generator
 from restive.learners.declaration import declare
 from restive.learners.forms import Practice
 from restive.learners.rivals.compiled import CompiledLearner, DrawingLearner, zeros
@@ -140,7 +141,7 @@ class Thompson(DrawingLearner):
         sizes = {"wins": n_arms, "losses": n_arms, "chosen": 1}
         memory = {name: np.zeros(size, dtype=np.int64) for name, size in sizes.items()}
         super().__init__(n_arms, memory)
-        self.rng = np.random.default_rng(rng)
+        self.rng = generator(rng)
         # All samples are alike before the first observation: a uniform choice.
         self.memory["chosen"][0] = self.rng.integers(n_arms)
 
