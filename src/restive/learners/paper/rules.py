@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any, ClassVar
@@ -132,14 +131,6 @@ def n_outcomes(structure: Representation) -> Ints:
     """Number of outcomes of each color, shape (C,)."""
     per_arm = [size * ages for size, ages in zip(structure.sizes, structure.n_ages, strict=True)]
     return np.repeat(np.array(structure.sizes, dtype=np.int64), per_arm)
-
-
-def pack_rows(structure: Representation, rows: Sequence[Floats]) -> Floats:
-    """Laws of all colors, shape (C, B), from the rows (S, A, S) of every arm at its stored ages."""
-    laws = np.zeros((structure.n_colors, structure.max_support))
-    for arm, size in enumerate(structure.sizes):
-        laws[structure.color_grid(arm), :size] = rows[arm]
-    return laws
 
 
 def carry_over(counts: Counts, old: Representation, new: Representation) -> Counts:

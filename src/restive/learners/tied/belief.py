@@ -10,7 +10,7 @@ import numpy as np
 
 from restive.base.arrays import Bools, Floats, Ints
 from restive.learners.index_planning import DOUBLINGS
-from restive.learners.paper.rules import Evidence, Rule, pack_rows
+from restive.learners.paper.rules import Evidence, Rule
 from restive.learners.tied.gaps import Gaps
 from restive.learners.tied.plan_size import (
     CAPS,
@@ -238,7 +238,7 @@ def _packed(belief: Belief, rep: Representation) -> Parameters:
         tied.fill_powers(chain, powers)
         rows.append(powers.transpose(1, 0, 2))
     rewards = [(own @ means).ravel() for own, means in zip(rows, belief.means, strict=True)]
-    return Parameters(np.concatenate(rewards), pack_rows(rep, rows))
+    return Parameters(np.concatenate(rewards), rep.pack(rows))
 
 
 def _resized(chain: Floats, size: int) -> Floats:

@@ -11,7 +11,7 @@ from restive.base.arrays import Floats, Ints
 from restive.learners.declaration import declare
 from restive.learners.paper.inputs import MIXING_TIMES, unknown_options
 from restive.learners.paper.restless import ARMS, PAPER, TOLD, RestlessLearner
-from restive.learners.paper.rules import Evidence, Rule, pack_rows
+from restive.learners.paper.rules import Evidence, Rule
 from restive.learners.tied.sets import (
     TiedSets,
     azuma_radius,
@@ -55,7 +55,7 @@ class TiedOptimism(Rule):
         rewards = [largest_means(own.centers, own.radii, own.rewards[:, 1]).ravel() for own in sets]
         return Parameters(
             np.minimum(1.0, np.concatenate(rewards)),
-            pack_rows(rep, [own.centers for own in sets]),
+            rep.pack([own.centers for own in sets]),
             None,
             np.concatenate([own.radii.ravel() for own in sets]),
         )
