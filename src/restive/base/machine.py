@@ -29,11 +29,12 @@ def share_out(pairs: int, work: Callable[..., None], *arguments: object) -> None
 def thread_count() -> int:
     """Threads to use: RESTIVE_THREADS, or as many as there are cores for this process."""
     setting = os.environ.get("RESTIVE_THREADS", "")
-    if setting.isdigit() and int(setting) > 0:
-        return int(setting)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return int(setting) if setting.isdigit() and int(setting) > 0 else cores()
+
+
+def cores() -> int:
+    """Cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @lru_cache(maxsize=1)

@@ -14,6 +14,7 @@ from time import sleep
 from typing import Any
 
 from restive.base.errors import refusal
+from restive.base.machine import cores
 
 ANSWER = 10  # seconds that a cluster has to answer
 
@@ -34,7 +35,7 @@ class Pool:
 
 @contextmanager
 def local_pool(work: Work, address: str, workers: int | None, jobs: int) -> Iterator[Pool]:
-    count = min(workers or _cores(), jobs)
+    count = min(workers or cores(), jobs)
     if count == 1:
         with _single_threaded():
             yield Pool(1, lambda batches: (work([job]) for batch in batches for job in batch))
@@ -60,7 +61,7 @@ def dask_pool(work: Work, address: str, workers: int | None, jobs: int) -> Itera
 
     with ExitStack() as stack:
         if not address:
-            count = min(workers or _cores(), jobs)
+            count = min(workers or cores(), jobs)
             address = stack.enter_context(
                 LocalCluster(
                     n_workers=count, threads_per_worker=1, dashboard_address=None,
@@ -89,7 +90,7 @@ def ray_pool(work: Work, address: str, workers: int | None, jobs: int) -> Iterat
         if address:
             ray.init(address=address, **quiet)
         else:
-            ray.init(num_cpus=min(workers or _cores(), jobs), include_dashboard=False, **quiet)
+            ray.init(num_cpus=min(workers or cores(), jobs), include_dashboard=False, **quiet)
     try:
         count = min(workers or int(ray.cluster_resources().get("CPU", 1)), jobs)
         with parallel_config("restive-ray", n_jobs=count), closing(_Kept(work)) as kept:
@@ -195,7 +196,3 @@ def _kill_local_workers() -> None:
 
     with suppress(Exception):
         get_reusable_executor().shutdown(wait=False, kill_workers=True)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
