@@ -52,5 +52,9 @@ def refuse(faults: Sequence[Fault]) -> None:
         raise ProblemError(faults)
 
 
+class OutOfTimeError(Exception):
+    """The time for an answer is over; whoever set the limit catches it and gives what there is."""
+
+
 class TooLargeError(RestiveError, MemoryError):
     """The answer does not fit in memory; the message says its size and what would fit."""

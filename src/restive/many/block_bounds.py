@@ -7,15 +7,12 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from restive.base.described import Brief
+from restive.base.errors import OutOfTimeError as OutOfTimeError  # planners of blocks raise it
 from restive.model.bandit import Arm
 from restive.planning import Plan
 from restive.policies.policy import Policy
 
 HASTY, PATIENT = 0.1, 0.4  # shares of the time left for one more level of accuracy
-
-
-class OutOfTimeError(Exception):
-    """The time for a plan is spent."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

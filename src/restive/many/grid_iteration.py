@@ -18,6 +18,7 @@ import numpy as np
 
 from restive._kernels import grid as kernel
 from restive.base.arrays import Bools, Floats
+from restive.base.errors import OutOfTimeError
 from restive.base.machine import share_out, thread_count
 from restive.many.grid_layout import Layout, joint_rewards, time_tables
 
@@ -27,10 +28,6 @@ CELLS_PER_CALL = 30_000_000  # backups between two chances to be interrupted
 PLAIN = 3  # plain sweeps at first; differences of far-off values mislead extrapolation
 WORSE = 3.0  # an extrapolation that widens the bounds by this much is taken back
 PROBE = 1e-4  # change of the gain by which the length of stays is measured
-
-
-class _LateError(Exception):
-    """The deadline came in the middle of a sweep."""
 
 
 class GridIteration:
@@ -81,7 +78,7 @@ class GridIteration:
         phases = max(1, CELLS_PER_CALL // cells)
         for last in range(self.depth, 0, -phases):
             if perf_counter() > self.deadline:
-                raise _LateError
+                raise OutOfTimeError  # in the middle of a sweep
             kernel.stays(target, begin, base, entries, spare, self.blocks[number], self.tables,
                          gain, last, max(0, last - phases))  # fmt: skip
 
@@ -179,7 +176,7 @@ def solve_grid(
                 progress(iteration.sweeps, solved.lower, solved.upper)
             if perf_counter() > iteration.deadline:
                 break
-    except _LateError:
+    except OutOfTimeError:
         pass  # what the sweeps before have shown holds
     return solved
 

@@ -13,8 +13,8 @@ from time import perf_counter
 import numpy as np
 
 from restive.base.described import Brief
-from restive.base.errors import TooLargeError, refuse
-from restive.many.block_bounds import BlockBounds, BlockPlanner, OutOfTimeError
+from restive.base.errors import OutOfTimeError, TooLargeError, refuse
+from restive.many.block_bounds import BlockBounds, BlockPlanner
 from restive.many.blocks import ExactBlocks
 from restive.many.lagrangian import LagrangianBound, lagrangian_bound
 from restive.model.bandit import Bandit

@@ -15,8 +15,8 @@ from time import perf_counter
 import numpy as np
 
 from restive.base.described import Brief
-from restive.base.errors import TooLargeError
-from restive.many.block_bounds import PATIENT, BlockBounds, BlockPlanner, OutOfTimeError
+from restive.base.errors import OutOfTimeError, TooLargeError
+from restive.many.block_bounds import PATIENT, BlockBounds, BlockPlanner
 from restive.many.clock_blocks import QuickBlocks
 from restive.many.envelope import Envelope, Known
 from restive.many.lagrangian import Priced, lagrangian_bound, minimise
