@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -35,6 +36,21 @@ def claim(name, cells, verdict="holds", expected="holds", seconds=1.0):
     found = Finding("ran |x|", "number", "criterion <bad>", verdict, "a note")
     work = Measurement(name, lambda scale: cells, square, (seconds, seconds))
     return Claim(name, "Section 0", "says", work, lambda scale, results: found, expected)
+
+
+def test_there_are_as_many_workers_as_cores_for_this_process(monkeypatch):
+    counts = []
+
+    def started(claims, quick, workers):
+        counts.append(workers)
+        raise SystemExit(0)
+
+    monkeypatch.setattr(importlib.import_module("restive.cli.commands.paper"), "_run", started)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 2}, raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    restive()
+    restive("--workers", "2")
+    assert counts == [3, 2]
 
 
 def use(monkeypatch, *claims):

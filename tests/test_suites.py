@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from restive.base import writing
 from restive.base.errors import ProblemError
 from restive.cli import app
 from restive.model.files import load_problem
 from restive.planning import plan
-from restive.problems import suites
+from restive.problems import example1, suites
 from restive.problems.suites import freezing
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -107,6 +108,16 @@ def test_a_changed_file_is_noticed(monkeypatch, tmp_path):
     path.write_text(path.read_text().replace("0.9", "0.90"))
     with pytest.raises(ProblemError, match="must not change"):
         suites.suite(NAME)
+
+
+def test_freezing_leaves_no_file_half_written(tmp_path, monkeypatch):
+    def full(*paths):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(writing.os, "replace", full)
+    with pytest.raises(OSError, match="disk full"):
+        freezing.freeze(tmp_path / "new", "cite", "words", {"one": (example1(), "test")})
+    assert list((tmp_path / "new").iterdir()) == []
 
 
 def test_freezing_a_suite_again_gives_the_same_files(tmp_path):

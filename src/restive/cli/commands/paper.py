@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -42,6 +41,7 @@ def paper(
     A table of what was run, the number that came out, and whether the claim holds. Exit code 1 if
     a verdict is not the one expected. Ctrl-C leaves the claims that are finished.
     """
+    from restive.base.machine import cores
     from restive.cli.numbers import read_whole
     from restive.paper import report
     from restive.paper.catalogue import chosen
@@ -50,7 +50,7 @@ def paper(
     processes = read_whole("--workers", workers)
     claims = chosen(only)
     report.check_folder(out)
-    outcomes, interrupted = _run(claims, quick, processes or os.cpu_count() or 1)
+    outcomes, interrupted = _run(claims, quick, processes or cores())
     result = report.facts(
         outcomes, version=__version__, quick=quick, interrupted=interrupted, only=only
     )

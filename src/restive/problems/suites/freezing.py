@@ -8,6 +8,7 @@ from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
+from restive.base.writing import write_bytes
 from restive.model.bandit import Bandit
 from restive.model.files import dump_problem
 from restive.planning import plan
@@ -25,7 +26,7 @@ def freeze(
     listed = []
     for name, (bandit, purpose) in problems.items():
         data = dump_problem(bandit).encode("utf-8")
-        (folder / f"{name}.toml").write_bytes(data)
+        write_bytes(folder / f"{name}.toml", data)
         listed.append(_listed(name, bandit, purpose, sha256(data).hexdigest()))
     manifest = {
         "suite": folder.name,
@@ -34,7 +35,7 @@ def freeze(
         "problems": [asdict(problem) for problem in listed],
     }
     text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
-    (folder / MANIFEST).write_bytes(text.encode("utf-8"))
+    write_bytes(folder / MANIFEST, text.encode("utf-8"))
 
 
 def _listed(name: str, bandit: Bandit, purpose: str, digest: str) -> Listed:
