@@ -727,7 +727,8 @@ def test_comparisons_that_never_end_or_never_fit_are_refused_before_they_begin()
             Experiment(["example-1"], **options)
         return [(fault.path, fault.message) for fault in caught.value.faults]
 
-    many, long = ("runs", "too many to keep"), ("horizons", "years even of the quickest learner")
+    many = "runs", "too many to keep"
+    long = "horizons", "too long: even the quickest learner would take years"
     assert refused(learners=["ucb1", "thompson"], runs=10**6, horizons=10) == [many]
     assert refused(learners=["ucb1"], runs=1001, horizons=10**12) == [long]
     assert refused(learners=["ucb1", "thompson"], runs=10**6, horizons=10**10) == [many, long]

@@ -168,7 +168,7 @@ def test_options_of_the_command_are_those_of_the_function(tmp_path):
         (["--state", "stat"], "Did you mean state?"),
         (["--level", "2"], "--level: not allowed"),
         (["--tick", "0"], "--tick: not allowed"),
-        (["--break-after", "0"], "--break-after: not a number it takes"),
+        (["--break-after", "0"], "--break-after: not a number that this option takes"),
         (["-o", "no/such/folder/x.toml"], "--out: no such folder"),
         (["-o", "x.csv"], "--out: unknown kind of file"),
         (["-o", "x.toml"], "no reward is known"),

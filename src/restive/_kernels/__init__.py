@@ -197,7 +197,10 @@ def njit(**options: Any) -> Callable[[Any], Any]:
 
 
 def _heard_unless_locked(compile_or_load: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """One call of the compiler takes seconds and is deaf, and interrupted it raises anything.
+    """A call of the compiler that an interrupt ends at once, and not somewhere inside of numba.
+
+    It takes seconds in which the thread that calls hears no signal, and numba interrupted may raise
+    just any exception.
 
     Where a function of the user's own is being compiled that calls a kernel, this thread holds the
     compiler's lock, and another thread would wait for it for ever.

@@ -19,7 +19,7 @@ def read_whole(option: str, text: str, low: int = 0, high: int | None = None) ->
     if number is None:
         reach = "on" if high is None else f"to {high:,}"
         remedy = f"Give a whole number from {low} {reach}."
-        raise refusal(option, "not a number it takes", text[:80], remedy)
+        raise refusal(option, "not a number that this option takes", text[:80], remedy)
     return number
 
 

@@ -217,7 +217,8 @@ def _check_size(pairs: int, horizons: Sequence[int]) -> list[Fault]:
     if pairs * sum(horizons) > MOST_STEPS:
         remedy = f"Compare at most {MOST_STEPS:.0e}: shorter runs, or fewer of them."
         found = f"{pairs * sum(horizons):.1e} steps altogether"
-        faults.append(Fault("horizons", "years even of the quickest learner", found, remedy))
+        message = "too long: even the quickest learner would take years"
+        faults.append(Fault("horizons", message, found, remedy))
     return faults
 
 

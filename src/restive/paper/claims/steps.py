@@ -58,7 +58,7 @@ class WatchedMDP(_Watched, ColoredUCRL2):
 
 
 class WatchedBandit(_Watched, RestlessLearner):
-    """Algorithm 2 that does, and looks whether its plans are optimistic to 1/sqrt(t_k)."""
+    """The same for Algorithm 2, which also checks that plans are optimistic to 1/sqrt(t_k)."""
 
     def __init__(self, inputs: Inputs) -> None:
         self.seen, self.width, self.moved = [], 0.0, 2.0
@@ -159,7 +159,7 @@ def _bandits(scale: Scale) -> Sequence[tuple[int, int]]:
 
 
 def measure_bandit(cell: tuple[int, int]) -> dict[str, float]:
-    """The same for Algorithm 2 on a bandit that tells."""
+    """The same for Algorithm 2 on Example 3 with its coin at 0.6."""
     seed, horizon = cell
     bandit = paying_coin()
     learner = WatchedBandit(Inputs.of(bandit, horizon, criteria.DELTA))
