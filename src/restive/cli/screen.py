@@ -88,15 +88,15 @@ def _policies(
 
 
 def _show_words(out: Console, told: Mapping[str, Any]) -> None:
-    from restive.report.policy.words import NOT_CHANCE, needs_note
+    from restive.report.policy.words import chance_note
 
     if told["rule"]:
         out.print()
         out.print(Text(f"In words: {told['rule']['sentence']}"))
     out.print()
     out.print(_situations(out, told["situations"]))
-    if needs_note(situation["pull"] for situation in told["situations"]):
-        out.print(Text(NOT_CHANCE, style="dim"))
+    if note := chance_note(situation["pull"] for situation in told["situations"]):
+        out.print(Text(note, style="dim"))
 
 
 def _show_effort(out: Console, facts: Mapping[str, Any]) -> None:

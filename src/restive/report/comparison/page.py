@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 TOLERANCES = (1e-5, 1e-3)  # of plans that are only drawn
 PATIENCE = 5.0  # seconds that planning for one picture may take, as forecast
-MAX_SITUATIONS = 6
 SCRIPT = (
     "opening",
     "axes",
@@ -138,18 +137,13 @@ def _policy(bandit: Bandit) -> dict[str, Any]:
     """Pictures and words about the best policy, or why there are none."""
     from restive.planning import Refusal, plan_within
     from restive.report.policy.rules import short_rule
-    from restive.report.policy.svg import policy_picture
+    from restive.report.policy.svg import policy_section
     from restive.report.policy.visits import visits_of
-    from restive.report.policy.words import NOT_CHANCE, needs_note, situations
 
     plan = plan_within(bandit, PATIENCE, tolerances=TOLERANCES)
     if isinstance(plan, Refusal):
         why = "This problem takes long to plan, so its policy is not drawn here; see restive plan."
-        return {"pictures": [], "note": why, "situations": [], "rule": "", "chance": ""}
+        return policy_section(None, note=why) | {"rule": ""}
     visits = visits_of(plan)
-    pictures, note = policy_picture(plan, visits)
     rule = short_rule(plan, visits.arms_pulled)
-    listed = situations(plan, MAX_SITUATIONS, visits)
-    chance = NOT_CHANCE if needs_note(situation.pull for situation in listed) else ""
-    return {"pictures": pictures, "note": note, "situations": listed, "rule": str(rule or ""),
-            "chance": chance}  # fmt: skip
+    return policy_section(plan, visits) | {"rule": str(rule or "")}

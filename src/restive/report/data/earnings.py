@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
 from restive.base.errors import RestiveError
 from restive.base.words import outward
 from restive.many.planner import best_plan
 from restive.planning import Plan, plan_within
 from restive.planning.evaluation import evaluate
+from restive.report.policy.svg import policy_section
 
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
@@ -24,14 +23,14 @@ EVALUATED_BYTES = 50 << 20  # with no more memory than this: some seconds
 
 @dataclass(frozen=True, eq=False)
 class Earnings:
-    """rows: way to play, average reward in words, its length as a bar in %, a remark."""
+    """rows: way to play, average reward in words, its length as a bar in %, a remark.
+
+    policy: what ``policy_section`` gives.
+    """
 
     rows: tuple[tuple[str, str, float, str], ...]
     lead: str
-    pictures: tuple[Markup, ...] = ()
-    note: str = ""
-    situations: tuple[Any, ...] = ()
-    chance: str = ""  # a word on percentages among the situations
+    policy: dict[str, Any]
 
 
 def earnings_of(bandit: Bandit) -> Earnings:
@@ -40,7 +39,7 @@ def earnings_of(bandit: Bandit) -> Earnings:
     best: Any = exact if isinstance(exact, Plan) else best_plan(bandit, time=PATIENCE)
     low, high = outward(best.gain_lower, best.gain_upper, 6)
     remark = "certain for the fitted chains"
-    if not isinstance(best, Plan) and best.lower_kind != "certified":
+    if best.lower_kind != "certified":
         remark = "lower end simulated, upper end certain for the fitted chains"
     alone = bandit.best_arm
     single = bandit.arms[alone].gain
@@ -49,7 +48,9 @@ def earnings_of(bandit: Bandit) -> Earnings:
         (f"always {bandit.arm_name(alone)}", f"{single:.4f}", 100 * single, "the best arm alone"),
         *_simple(bandit),
     ]
-    return Earnings(tuple(rows), _lead(best.gain, single), *_policy(best))
+    method = f"Found by the method “{best.method}”; restive plan works longer on it."
+    policy = policy_section(exact if isinstance(exact, Plan) else None, note=method)
+    return Earnings(tuple(rows), _lead(best.gain, single), policy)
 
 
 def _simple(bandit: Bandit) -> list[tuple[str, str, float, str]]:
@@ -70,17 +71,3 @@ def _lead(best: float, single: float) -> str:
         return "Planning earns no more than the best arm alone."
     share = f" ({(best - single) / single:.1%})" if single > 0 else ""
     return f"Planning earns {best - single:.4f} a step more{share} than the best arm alone."
-
-
-def _policy(best: Any) -> tuple[tuple[Markup, ...], str, tuple[Any, ...], str]:
-    """Pictures of an exact plan, with words."""
-    if not isinstance(best, Plan):
-        words = f"Found by the method “{best.method}”; restive plan works longer on it."
-        return (), words, (), ""
-    from restive.report.policy.svg import policy_picture
-    from restive.report.policy.words import NOT_CHANCE, needs_note, situations
-
-    pictures, note = policy_picture(best)
-    listed = tuple(situations(best, 6))
-    chance = NOT_CHANCE if needs_note(situation.pull for situation in listed) else ""
-    return tuple(pictures), note, listed, chance

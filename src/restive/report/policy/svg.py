@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from markupsafe import Markup
@@ -16,6 +16,7 @@ from restive.report.policy import maps
 from restive.report.policy.alike import ALIKE, shown_returns, three_alike
 from restive.report.policy.colors import arm_label, state_label
 from restive.report.policy.visits import Visits, visits_of
+from restive.report.policy.words import chance_note, situations
 
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 ROW, STRIP = 22.0, 300.0
 LETTER = 6.1  # width of a letter at the size of these pictures
 MAP = 150.0
-MAX_ROWS, MAX_MAPS, MAX_SIGHTS, MAX_ARMS = 8, 4, 10, 12
+MAX_ROWS, MAX_MAPS, MAX_SIGHTS, MAX_ARMS, MAX_SITUATIONS = 8, 4, 10, 12, 6
 RARE = 0.002
 
 
@@ -56,6 +57,23 @@ class _Scale:
         chosen = sorted({0, count // 4, count // 2, 3 * count // 4, count - 1})
         words = [str(self.ages[k]) + ("+" if k == count - 1 else "") for k in chosen]
         return [(self.middle(k), word) for k, word in zip(chosen, words, strict=True)]
+
+
+def policy_section(
+    plan: Plan | None, visits: Visits | None = None, note: str = ""
+) -> dict[str, Any]:
+    """What a page shows of the policy; without a plan nothing but the note.
+
+    Pictures, a note on how to read them, what to pull in the commonest situations, and a remark on
+    percentages among these.
+    """
+    if plan is None:
+        return {"pictures": [], "note": note, "situations": [], "chance": ""}
+    seen = visits or visits_of(plan)
+    pictures, note = policy_picture(plan, seen)
+    listed = situations(plan, MAX_SITUATIONS, seen)
+    chance = chance_note(situation.pull for situation in listed)
+    return {"pictures": pictures, "note": note, "situations": listed, "chance": chance}
 
 
 def policy_picture(plan: Plan, visits: Visits | None = None) -> tuple[list[Markup], str]:

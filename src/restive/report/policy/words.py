@@ -101,6 +101,6 @@ def _shares(table: Returns, row: int, names: Sequence[str]) -> str:
     return ", ".join(f"{names[j]} {following[j]:.0%}" for j in often)
 
 
-def needs_note(pulls: Iterable[str]) -> bool:
-    """Whether some of the words are shares, which might be taken for chances."""
-    return any(re.search(r" \d+%", pull) for pull in pulls)
+def chance_note(pulls: Iterable[str]) -> str:
+    """A remark where some of the words are shares, which might be taken for chances."""
+    return NOT_CHANCE if any(re.search(r" \d+%", pull) for pull in pulls) else ""
