@@ -71,7 +71,7 @@ def test_roles_of_three_arms_keep_what_the_policy_does():
 def test_rows_of_arms_alike_add_up_those_of_each():
     made = plan(channels(3, channel("other", 0.4, 0.3, 0.9)), 1e-3)
     seen = visits_of(made)
-    each, merged = returns(made, seen), shown_returns(made.bandit, seen)
+    each, merged = returns(made.bandit, seen), shown_returns(made.bandit, seen)
     for state in (0, 1):
         mine = (each.arms < 3) & (each.states == state)
         row = int(np.flatnonzero((merged.arms == 0) & (merged.states == state))[0])

@@ -16,10 +16,9 @@ from restive.mdp.representation import Representation
 from restive.planning.policy_law import law_of
 from restive.report.policy import visits as visits_module
 from restive.report.policy.next_pull import next_pull
-from restive.report.policy.play import simulated_play
 from restive.report.policy.rules import StayOrOldest, TryAgain, short_rule
 from restive.report.policy.svg import policy_picture
-from restive.report.policy.visits import Visits, quantiles, visits_of
+from restive.report.policy.visits import Visits, quantiles, simulated_play, visits_of
 from restive.report.policy.words import situations
 
 # --- the law of a policy
@@ -75,7 +74,7 @@ def test_what_is_too_large_is_simulated_and_says_so(monkeypatch):
     with pytest.raises(TooLargeError):
         law_of(made.bandit, rep, lambda states, ages, last: made.actions(states, ages), 3)
     monkeypatch.setattr(visits_module, "MOST", 3)
-    assert visits_of(made).source == "simulated"
+    assert not visits_of(made).computed
     assert not situations(made)[0].computed
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from restive.model.bandit import Arm, Bandit
-from restive.report.policy.maps import MAX_ROWS, Returns, returns_of
+from restive.report.policy.maps import MAX_ROWS, Returns, returns
 from restive.report.policy.visits import Visits
 
 ROLES = ("this arm", "another", "the third")
@@ -79,12 +79,12 @@ def shown_returns(bandit: Bandit, seen: Visits, max_rows: int = MAX_ROWS) -> Ret
     """
     groups = alike(bandit, seen.arms_pulled)
     if max(map(len, groups)) == 1:
-        return returns_of(bandit, seen, max_rows)
+        return returns(bandit, seen, max_rows)
     group_of = np.zeros(bandit.n_arms, dtype=np.int64)
     for number, arms in enumerate(groups):
         group_of[arms] = number
     column = np.where(seen.pulls == seen.last, 0, group_of[seen.pulls] + 1)
-    table = returns_of(bandit, seen, max_rows, group_of, column, len(groups) + 1)
+    table = returns(bandit, seen, max_rows, group_of, column, len(groups) + 1)
     names = tuple(names_of(bandit, arms) for arms in groups)
     firsts = np.array([arms[0] for arms in groups])
     article = "another of" if len(groups) == 1 else "one of"

@@ -32,9 +32,8 @@ def _draw(plan: Plan, figure: Figure) -> None:
     from restive.report.policy import maps
     from restive.report.policy.alike import ALIKE, shown_returns, three_alike
     from restive.report.policy.panels import draw_maps, draw_strips
-    from restive.report.policy.play import simulated_play
     from restive.report.policy.summary import draw_summary
-    from restive.report.policy.visits import visits_of
+    from restive.report.policy.visits import simulated_play, visits_of
 
     bandit, play = plan.bandit, simulated_play(plan)
     seen = visits_of(plan, play)

@@ -252,16 +252,14 @@ def _map_ages(plan: Plan, keys: list[tuple[int, ...]], arm: int) -> Ints:
     return _thinned(every[every <= until])
 
 
-def returns(plan: Plan, seen: Visits, max_rows: int = MAX_ROWS) -> Returns:
-    """What follows each sight of a state, and how long the arm then rests."""
-    return returns_of(plan.bandit, seen, max_rows)
-
-
-def returns_of(
-    bandit: Bandit, seen: Visits, max_rows: int, kind: Ints | None = None,
+def returns(
+    bandit: Bandit, seen: Visits, max_rows: int = MAX_ROWS, kind: Ints | None = None,
     column: Ints | None = None, columns: int = 0,
 ) -> Returns:  # fmt: skip
-    """The same with arms counted as kinds, (K,), and next pulls as columns, (N,)."""
+    """What follows each sight of a state, and how long the arm then rests.
+
+    kind, column: arms counted as kinds, (K,), and next pulls as so many columns, (N,).
+    """
     every, last, pulls = np.arange(len(seen.pulls)), seen.last, seen.pulls
     kinds = np.arange(bandit.n_arms) if kind is None else kind
     next_pulls, count = (pulls, bandit.n_arms) if column is None else (column, columns)

@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from restive.base.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
     from restive.report.policy.visits import Visits
 
 __all__ = ["next_pull"]
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 EXACT, MOSTLY = 0.995, 0.95  # parts of the time in which words must be right, plain or hedged
 MOST_TURNS, MOST_PARTS = 2, 3

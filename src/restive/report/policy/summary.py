@@ -10,7 +10,7 @@ from restive.report.drawing.picture import INK, printable
 from restive.report.policy import colors
 from restive.report.policy.alike import alike
 from restive.report.policy.maps import Returns
-from restive.report.policy.play import Play
+from restive.report.policy.visits import Play
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

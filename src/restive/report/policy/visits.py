@@ -11,14 +11,56 @@ import numpy as np
 from restive.base.arrays import Floats, Ints
 from restive.base.errors import TooLargeError
 from restive.planning.policy_law import PolicyLaw, law_of
-from restive.report.policy.play import Play, simulated_play
 
 if TYPE_CHECKING:
     from restive.planning import Plan
 
 
 MOST = 60_000  # information states whose law is computed
-PATHS, STEPS, WARM_UP = 256, 100, 100
+SHORT = {"steps": 100, "paths": 256, "warm_up": 100}  # play in place of a law
+
+
+@dataclass(frozen=True, eq=False)
+class Play:
+    """What happened on B independent paths of T steps, in the order of time.
+
+    last_states, ages: (T, B, K) information state before each pull.
+    pulls: (T, B) arm pulled.
+    hidden: (T, B, K) state each arm was in at the pull; that of the arm pulled was seen.
+    """
+
+    last_states: Ints
+    ages: Ints
+    pulls: Ints
+    hidden: Ints
+
+
+def simulated_play(plan: Plan, steps: int = 1000, paths: int = 64, warm_up: int = 1000) -> Play:
+    """Follow the plan from the bandit's initial laws; the first ``warm_up`` steps are dropped."""
+    bandit, stream = plan.bandit, np.random.default_rng(0)
+    count = bandit.n_arms
+    rows = [np.cumsum(arm.transitions, axis=1) for arm in bandit.arms]
+    laws = [np.cumsum(arm.initial_law)[None] for arm in bandit.arms]
+    hidden = np.stack([_draw(law, np.zeros(paths, np.int64), stream) for law in laws], axis=-1)
+    states, ages = np.zeros((paths, count), np.int64), np.ones((paths, count), np.int64)
+    everyone = np.arange(paths)
+    log: list[tuple[Ints, Ints, Ints, Ints]] = []
+    for t in range(count + warm_up + steps):
+        # Play starts with one pull of each arm in turn.
+        pulls = np.full(paths, t) if t < count else plan.actions(states, ages)
+        if t >= count + warm_up:
+            log.append((states.copy(), ages.copy(), pulls, hidden))
+        states[everyone, pulls] = hidden[everyone, pulls]
+        ages += 1
+        ages[everyone, pulls] = 1
+        hidden = np.stack([_draw(rows[j], hidden[:, j], stream) for j in range(count)], axis=-1)
+    return Play(*(np.stack(part) for part in zip(*log, strict=True)))
+
+
+def _draw(cumulative: Floats, states: Ints, stream: np.random.Generator) -> Ints:
+    """One next state for each of ``states``, from rows of cumulated probabilities."""
+    drawn = (stream.random(len(states))[:, None] >= cumulative[states]).sum(axis=1)
+    return np.asarray(np.minimum(drawn, cumulative.shape[1] - 1))  # sums may end just below 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +73,6 @@ class Visits(PolicyLaw):
     """
 
     computed: bool
-
-    @property
-    def source(self) -> str:
-        """Where the shares come from, in a word."""
-        return "computed" if self.computed else "simulated"
 
     def pulled(self, n_arms: int) -> Floats:
         """Part of the time in which each arm is pulled."""
@@ -66,7 +103,7 @@ def visits_of(plan: Plan, play: Play | None = None) -> Visits:
     try:
         law = law_of(plan.bandit, Representation.of(plan.bandit, plan.caps), rule, MOST)
     except (TooLargeError, ArithmeticError):
-        return Visits.of_play(play or simulated_play(plan, STEPS, PATHS, WARM_UP))
+        return Visits.of_play(play or simulated_play(plan, **SHORT))
     # an arm with one cap for all ages stores 1 for them, as if it had been pulled
     ages = np.maximum(law.ages, 2)
     ages[np.arange(len(ages)), law.last] = 1
