@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import restive
 from command_line import no_terminal, run_command, told_by  # noqa: F401
 from restive import problems, simulation
-from restive.cli import app, live, warming
+from restive.cli import app, live
 from restive.experiments.experiment import DEFAULT_LEARNERS
 from restive.learners import LEARNERS, make_learner
 from restive.learners.plain import as_learner
@@ -167,10 +167,10 @@ def test_a_learner_warms_up_before_its_clock_starts(monkeypatch):
     four = restive.Bandit(problems.random_problem(4, 2, rng=1).arms, pulls=3)
     run("--horizon", 10, "--learner", "round-robin", given=four)
     assert events == [
-        ("round-robin", (2, 2), 1, warming.STEPS), ("round-robin", (2, 2), 1, 10),
-        ("round-robin", (3, 2), 1, warming.STEPS), ("round-robin", (3, 3), 1, 10),
-        ("tiling", (2, 2), 1, warming.STEPS), ("tiling", (2, 2), 1, 10),
-        ("round-robin", (2, 2, 2), 2, warming.STEPS), ("round-robin", (2,) * 4, 3, 10),
+        ("round-robin", (2, 2), 1, live.WARM_STEPS), ("round-robin", (2, 2), 1, 10),
+        ("round-robin", (3, 2), 1, live.WARM_STEPS), ("round-robin", (3, 3), 1, 10),
+        ("tiling", (2, 2), 1, live.WARM_STEPS), ("tiling", (2, 2), 1, 10),
+        ("round-robin", (2, 2, 2), 2, live.WARM_STEPS), ("round-robin", (2,) * 4, 3, 10),
     ]  # fmt: skip
 
 

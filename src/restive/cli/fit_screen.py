@@ -1,19 +1,25 @@
-"""A fit on the screen: what was read, every arm's chain with its intervals, what is in doubt."""
+"""A fit on the screen: what was read, every arm's chain with its intervals, what is in doubt.
+
+And the verdicts on it, with a line meanwhile that says what is being done.
+"""
 
 from __future__ import annotations
 
+import shlex
+import sys
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from restive.cli.console import console, table
+from restive.base.errors import ProblemError
+from restive.cli.console import console, table, waiting
 
 if TYPE_CHECKING:
     from restive.data.fitting import ArmFit, Fit
-
-__all__ = ["show_fit"]
+    from restive.data.verdicts import Verdicts
 
 MOST_ROWS = 60  # states shown
+MOST_ARMS = 30  # verdicts shown
 MOST_NEXT = 4  # successors shown of each
 GUTTER = 3  # between columns
 
@@ -67,3 +73,58 @@ def _next(arm: ArmFit, s: int) -> list[str]:
         for e in order[:MOST_NEXT]
     ]
     return [*parts, "..."] if len(order) > MOST_NEXT else parts
+
+
+def check(fitted: Fit, period: float | str | None) -> Verdicts:
+    """Verdicts on every arm; stakes only where rewards are known."""
+    from restive.data.markov import check_markov
+
+    try:
+        bandit = fitted.bandit
+    except ProblemError:
+        bandit = None
+    with waiting("testing", lambda text, part: f"{text} ({part:.0%})") as report:
+        return check_markov(fitted.traces, bandit, period=period, progress=report)
+
+
+def page(fitted: Fit, verdicts: Verdicts | None) -> str:
+    """The page of the data; planning for it takes some seconds."""
+    from restive.report.data.page import fit_page
+
+    with waiting("testing") as report:
+        command = shlex.join(["restive", *sys.argv[1:]])
+        return fit_page(fitted, verdicts, command=command, progress=report)
+
+
+def show_verdicts(verdicts: Verdicts | None, order: int, reported: bool = False) -> None:
+    """A line for each arm, and what matters in full; advice is given once.
+
+    reported: there is a page that tells everything.
+    """
+    out = console()
+    if order > 1:
+        from restive.data.memory import order_note
+
+        out.print()
+        out.print(Text(order_note(order), style="yellow"))
+    if verdicts is None:
+        return
+    out.print()
+    head = f"{verdicts.tests} tests, any false alarm in {verdicts.level:.0%} of reports"
+    out.print(Text.assemble(("Is it Markov?", "bold"), f" {head}."))
+    told: set[str] = set()  # advice that was given already
+    for verdict in verdicts.arms[:MOST_ARMS]:
+        style = "yellow" if verdict.fails else ""
+        out.print(Text.assemble((f"{verdict.arm}: ", "bold"), (verdict.summary, style)))
+        for finding in verdict.findings:
+            if finding.fails and not finding.little:
+                new = finding.advice not in told
+                told.add(finding.advice)
+                out.print(Text(f"  {finding.sentence}" + (f" {finding.advice}" if new else "")))
+    more = len(verdicts.arms) - MOST_ARMS
+    if more > 0:
+        out.print(Text(f"... and {more} more arms."))
+    if any(finding.little for verdict in verdicts.arms for finding in verdict.findings):
+        out.print(Text("Little at stake: the plan loses less than 1% by it; do nothing about it."))
+    if not verdicts.believable and not reported:
+        out.print(Text("All findings: --report page.html, or --json.", style="dim"))

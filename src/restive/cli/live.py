@@ -1,23 +1,59 @@
-"""Learning while somebody watches: a live line, and an interrupt that keeps what was reached."""
+"""Learning while somebody watches: a live line, and an interrupt that keeps what was reached.
+
+Before that, what learners need is compiled, so that their clocks do not count it.
+"""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from itertools import takewhile
 from types import FrameType
+from typing import Any
 
 from restive.cli.console import waiting
 from restive.model.bandit import Bandit
-from restive.planning import Plan, Refusal, plan_within
+from restive.planning import Plan, Refusal, plan, plan_within
 from restive.simulation.worlds import BanditWorld, Block
 
 Progress = Callable[[str, int, float], None]
+Player = tuple[str, Bandit, Mapping[str, Any]]  # name of the learner, problem, options
 
 PATIENCE = 20.0  # seconds that the plan behind the regret may take
 BLOCK = 1 << 13  # steps between two looks at the keyboard
+WARM_STEPS = 200
+
+
+def warm(players: Iterable[Player], delta: float) -> None:
+    """Let every learner play a few steps on arms of each kind that it is to meet."""
+    # two states an arm have sweeps of their own, several pulls a step kernels of their own
+    kinds = {(name, set(bandit.n_states) == {2}, bandit.pulls > 1): (name, bandit, options)
+             for name, bandit, options in players}  # fmt: skip
+    for player in kinds.values():
+        _play(player, delta)
+
+
+def _play(player: Player, delta: float) -> None:
+    """A few steps on a small problem, or on the learner's own if it takes no other."""
+    from restive.base.errors import RestiveError
+    from restive.learners import make_learner
+    from restive.problems import random_problem
+    from restive.simulation import play
+
+    name, bandit, options = player
+    small = random_problem(2, 2 if set(bandit.n_states) == {2} else [3, 2], rng=0)
+    if bandit.pulls > 1:  # for which there is no plan to measure by
+        small = Bandit([*small.arms, small.arms[1]], pulls=2)
+    for problem, settings in ((small, options), (small, {}), (bandit, options)):
+        try:
+            learner = make_learner(name, problem, WARM_STEPS, delta, 0, **settings)
+        except RestiveError:  # made for other arms, or options for another number of them
+            continue
+        best = plan(small, 1e-3) if problem is small and small.pulls == 1 else None
+        play(learner, BanditWorld(problem, 0), WARM_STEPS, plan=best)
+        return
 
 
 class StoppableWorld(BanditWorld):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -113,17 +114,13 @@ def _failures(results: Results) -> list[dict[str, Any]]:
 
 def _warm(experiment: Experiment, backend: str) -> None:
     """Compile in this process what local workers will read from the cache."""
-    from restive.cli.warming import warm
+    from restive.cli.live import warm
     from restive.learners import LEARNERS
 
-    known = [entrant for entrant in experiment.learners if entrant.name in LEARNERS]
     if backend == "local":
-        pairs = [
-            (entrant.name, p.bandit, entrant.options)
-            for entrant in known
-            for p in experiment.problems
-        ]
-        warm(pairs, experiment.delta)
+        known = [entrant for entrant in experiment.learners if entrant.name in LEARNERS]
+        pairs = product(known, (problem.bandit for problem in experiment.problems))
+        warm(((who.name, bandit, who.options) for who, bandit in pairs), experiment.delta)
 
 
 def _given(

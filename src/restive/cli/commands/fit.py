@@ -44,7 +44,7 @@ def fit(
     whether it changes over time or with a period, whether it moves with other arms, and what that
     could cost. --order 2 fits pairs of states, which is right where a pull shows the last two.
     """
-    from restive.cli import fit_screen, output, verdict_screen
+    from restive.cli import fit_screen, output
     from restive.cli.numbers import read_number, read_whole
 
     output.check_target("--out", out, (".toml", ".json"))
@@ -53,13 +53,13 @@ def fit(
     length = read_whole("--order", order, 1)
     fitted = _fit(data, read_number("--level", level), name, columns)
     text = _problem(fitted, out, length)  # what stands in its way comes before any output
-    verdicts = verdict_screen.check(fitted, span) if check else None
-    page = verdict_screen.page(fitted, verdicts) if report else ""
+    verdicts = fit_screen.check(fitted, span) if check else None
+    page = fit_screen.page(fitted, verdicts) if report else ""
     if json:
         print_json(fitted.to_dict() | ({"verdicts": verdicts.to_dict()} if verdicts else {}))
     else:
         fit_screen.show_fit(fitted)
-        verdict_screen.show_verdicts(verdicts, length, bool(report))
+        fit_screen.show_verdicts(verdicts, length, bool(report))
     _write({out: text, report: page}, json)
 
 

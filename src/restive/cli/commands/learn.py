@@ -101,7 +101,7 @@ def _learned(
     """What ``--json`` prints, and the run itself, None if nothing was reached."""
     import numpy as np
 
-    from restive.cli import console, live, warming
+    from restive.cli import console, live
     from restive.learners.plain import as_learner
     from restive.simulation import play
 
@@ -111,7 +111,7 @@ def _learned(
         player = as_learner(participant.build(bandit, steps, delta, luck), bandit.n_arms)
     if not participant.own:
         with console.waiting("getting ready"):
-            warming.warm([(participant.name, bandit, participant.options)], delta)
+            live.warm([(participant.name, bandit, participant.options)], delta)
     with console.progress() as report:
         plan, why = live.yardstick(bandit, report)
     world, yardsticks = live.StoppableWorld(bandit, seed), _yardsticks(bandit, plan, why)
