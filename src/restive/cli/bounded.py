@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,15 +11,14 @@ from rich.text import Text
 
 from restive import __version__
 from restive.base.words import duration_text, outward
+from restive.cli import facts
 from restive.cli.console import console, gain_text, table, title, waiting
 
 if TYPE_CHECKING:
     from restive.many.bounded import BoundedPlan
-    from restive.planning import Plan
     from restive.report.policy.bounded_words import BoundedWords
 
 SHOWN_ARMS = 8
-MAX_ROWS = 1_000_000
 
 METHODS = {
     "exact": "an exact plan of all arms",
@@ -60,7 +59,7 @@ def told_bounded(plan: BoundedPlan) -> dict[str, Any]:
 def of_bounded(plan: BoundedPlan) -> dict[str, Any]:
     """The interval, how it was found, and the arms that the policy pulls."""
     bandit, played = plan.bandit, plan.simulated
-    best, mean = bandit.best_arm, partial(bandit.units.mean, pulls=bandit.pulls)
+    mean = partial(bandit.units.mean, pulls=bandit.pulls)
     simulated = None
     if played is not None:
         simulated = {
@@ -79,29 +78,14 @@ def of_bounded(plan: BoundedPlan) -> dict[str, Any]:
         "gain_upper": mean(float(plan.upper)),
         "certified_lower": mean(float(plan.certified_lower)),
         "converged": plan.converged,
-        **shared(plan),
+        **facts.shared(plan),
         "upper_method": plan.upper_method,
         "simulated": simulated,
-        "best_arm": {
-            "arm": best, "name": bandit.arm_name(best),
-            "gain": bandit.units.mean(float(bandit.arms[best].gain)),
-        },
+        "best_arm": facts.best_arm(bandit),
         "interrupted": plan.interrupted,
         "note": plan.note,
         "seconds": float(plan.seconds),
     }  # fmt: skip
-
-
-def shared(plan: BoundedPlan | Plan) -> dict[str, Any]:
-    """What plans of every kind tell."""
-    return {
-        "method": plan.method,
-        "lower_kind": plan.lower_kind,
-        "upper_kind": plan.upper_kind,
-        "block": list(plan.block),
-        "price": None if plan.price is None else plan.bandit.units.mean(plan.price),
-        "proven_optimal": plan.proven_optimal,
-    }
 
 
 def show_bounded(plan: BoundedPlan) -> bool:
@@ -110,18 +94,18 @@ def show_bounded(plan: BoundedPlan) -> bool:
     Returns whether nothing was interrupted.
     """
     out = console()
-    facts = of_bounded(plan)
-    low, high = outward(facts["gain_lower"], facts["gain_upper"])
-    out.print(title(facts, "plan"))
+    known = of_bounded(plan)
+    low, high = outward(known["gain_lower"], known["gain_upper"])
+    out.print(title(known, "plan"))
     out.print()
     rows = [
         ("no policy earns more than", high, "certified"),
         ("this policy earns at least", low, _kind(plan)),
     ]
     if plan.lower_kind == "simulated":
-        sure = outward(facts["certified_lower"], facts["gain_upper"])[0]
+        sure = outward(known["certified_lower"], known["gain_upper"])[0]
         rows.append(("some policy earns at least", sure, "certified"))
-    alone = facts["best_arm"]
+    alone = known["best_arm"]
     if plan.bandit.pulls == 1:
         rows.append((f"always {alone['name']}", gain_text(alone["gain"]), "exact"))
     out.print(table(out, ("", "reward per step", "known by"), rows, right=(1,)))
@@ -199,42 +183,3 @@ def closing() -> AbstractContextManager[Callable[..., None] | None]:
         return f"{interval_words(plan)} after {duration_text(plan.seconds)}; Ctrl-C keeps this"
 
     return waiting("planning; Ctrl-C keeps the best so far", words)
-
-
-def policy_rows(plan: BoundedPlan | Plan) -> Iterator[Sequence[Any]]:
-    """Index tables of each kind of arm; for other policies, what was pulled in simulated play."""
-    from restive.many.policies import KindIndexPolicy
-
-    policy = plan.policy
-    return _tables(plan, policy) if isinstance(policy, KindIndexPolicy) else _situations(plan)
-
-
-def _tables(plan: BoundedPlan | Plan, policy: Any) -> Iterator[Sequence[Any]]:
-    """A row for each kind of arm, state last seen and age."""
-    import numpy as np
-
-    yield ["kind", "arms", "first_arm", "state", "age", "index"]
-    population, written = policy.population, 0
-    for kind, (arm, index) in enumerate(zip(population.kinds, policy.tables, strict=True)):
-        arms = np.flatnonzero(population.kind_of == kind)
-        name = plan.bandit.arm_name(int(arms[0]))
-        for state, line in zip(arm.states, index.values.tolist(), strict=True):
-            for age, value in enumerate(line, start=1):
-                yield [kind + 1, len(arms), name, state, age, value]
-                written += 1
-        if written > MAX_ROWS:
-            return
-
-
-def _situations(plan: BoundedPlan | Plan) -> Iterator[Sequence[Any]]:
-    """Situations of simulated play, the most frequent first, and what is pulled in them."""
-    from restive.report.policy.bounded_play import play_stretch
-
-    played, bandit = play_stretch(plan), plan.bandit
-    numbers = [j + 1 for j in played.block]
-    yield ["share", *(f"state_{j}" for j in numbers), *(f"age_{j}" for j in numbers), "pull"]
-    total = max(1, sum(played.situations.values()))
-    for (states, ages, arms), count in played.situations.most_common():
-        seen = [bandit.arms[j].states[s] if s >= 0 else "" for j, s in
-                zip(played.block, states, strict=True)]  # fmt: skip
-        yield [count / total, *seen, *ages, " + ".join(bandit.arm_name(j) for j in arms)]

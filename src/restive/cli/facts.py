@@ -37,7 +37,7 @@ def of_problem(bandit: Bandit, tolerance: float, most: int | None = None) -> dic
         "arms": [_of_arm(bandit.arm_name(j), arm, tolerance)
                  for j, arm in enumerate(bandit.arms[:most])],
         "n_arms": bandit.n_arms,
-        "best_arm": _best_arm(bandit),
+        "best_arm": best_arm(bandit),
         "pulls": bandit.pulls,
         "best_arms_gain": sum(bandit.units.mean(bandit.arms[j].gain) for j in bandit.best_arms),
         "reward_range": list(bandit.units.range),
@@ -67,8 +67,6 @@ def of_plan(plan: Plan, bounded: BoundedPlan | None) -> dict[str, Any]:
 
 def value_of(plan: Plan) -> dict[str, Any]:
     """What the best policy earns, and what it took to find it: all of it known already."""
-    from restive.cli.bounded import shared
-
     bandit, units = plan.bandit, plan.bandit.units
     likely = max(plan.gain, bandit.arms[bandit.best_arm].gain)
     return {
@@ -86,11 +84,23 @@ def value_of(plan: Plan) -> dict[str, Any]:
             {"probability": p, "gain": 0.5 * (low + high), "gain_lower": low, "gain_upper": high}
             for p, low, high in ((p, *map(units.mean, ends)) for p, *ends in plan.starts)
         ],
-        "best_arm": _best_arm(bandit),
+        "best_arm": best_arm(bandit),
         "states": int(plan.states),
         "caps": [int(cap) for cap in plan.caps],
         "sweeps": int(plan.sweeps),
         "seconds": float(plan.seconds),
+    }
+
+
+def shared(plan: BoundedPlan | Plan) -> dict[str, Any]:
+    """What plans of every kind tell."""
+    return {
+        "method": plan.method,
+        "lower_kind": plan.lower_kind,
+        "upper_kind": plan.upper_kind,
+        "block": list(plan.block),
+        "price": None if plan.price is None else plan.bandit.units.mean(plan.price),
+        "proven_optimal": plan.proven_optimal,
     }
 
 
@@ -271,7 +281,8 @@ def _mixing_time(arm: Arm, epsilon: float) -> int | None:
         return None
 
 
-def _best_arm(bandit: Bandit) -> dict[str, Any]:
+def best_arm(bandit: Bandit) -> dict[str, Any]:
+    """The best arm alone, and what it earns."""
     best = bandit.best_arm
     return {"arm": best, "name": bandit.arm_name(best),
             "gain": bandit.units.mean(bandit.arms[best].gain)}  # fmt: skip

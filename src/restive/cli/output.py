@@ -15,6 +15,7 @@ from restive.base.writing import new_file
 
 if TYPE_CHECKING:
     from restive.many.bounded import BoundedPlan
+    from restive.many.policies import KindIndexPolicy
     from restive.planning import Plan
 
 PICTURES = (".pdf", ".svg", ".png")
@@ -57,31 +58,12 @@ def _refusal(option: str, target: Path) -> Fault | None:
     return None
 
 
-def write_figure(plan: Plan | BoundedPlan, path: str) -> None:
-    """Draw the policy into ``path``."""
-    from restive.planning import Plan as Exact
-    from restive.report import bounded_figure, policy_figure
-
-    if isinstance(plan, Exact):
-        policy_figure(plan, path)
-    else:
-        bounded_figure(plan, path)
-
-
 def write_policy(plan: Plan | BoundedPlan, path: str) -> None:
     """Write one row per information state: what was seen, how long ago, what to pull next.
 
     Where these are too many: indices of each kind of arm, or the most frequent situations.
     """
-    from restive.planning import Plan as Exact
-
-    if isinstance(plan, Exact) and plan.bandit.n_arms <= MAX_ARMS:
-        check_listing(plan)
-        rows = _rows(plan)
-    else:
-        from restive.cli.bounded import policy_rows
-
-        rows = policy_rows(plan)
+    rows = _rows(plan)
     with new_file(path) as draft, open(draft, "w", encoding="utf-8", newline="") as stream:
         if Path(path).suffix.lower() == ".csv":
             import csv
@@ -100,14 +82,21 @@ def write_policy(plan: Plan | BoundedPlan, path: str) -> None:
             stream.write("\n]\n")
 
 
-def check_listing(plan: Plan) -> None:
-    """Refuse to list policies that nobody could read."""
-    count = _count(plan)
-    if count > MAX_ROWS:
-        raise TooLargeError(
-            f"--policy-out: the policy has {count:,} information states; listings go up to "
-            f"{MAX_ROWS:,} rows. {INSTEAD}"
-        )
+def _rows(plan: Plan | BoundedPlan) -> Iterator[Sequence[Any]]:
+    """The heading and then the rows of the table that says most about the policy."""
+    from restive.many.policies import KindIndexPolicy
+    from restive.planning import Plan
+
+    if isinstance(plan, Plan) and plan.bandit.n_arms <= MAX_ARMS:
+        count = _count(plan)
+        if count > MAX_ROWS:
+            raise TooLargeError(
+                f"--policy-out: the policy has {count:,} information states; listings go up to "
+                f"{MAX_ROWS:,} rows. {INSTEAD}"
+            )
+        return _states(plan)
+    policy = plan.policy
+    return _indices(plan, policy) if isinstance(policy, KindIndexPolicy) else _situations(plan)
 
 
 def _ages(plan: Plan) -> list[range]:
@@ -124,8 +113,8 @@ def _count(plan: Plan) -> int:
     )
 
 
-def _rows(plan: Plan) -> Iterator[Sequence[Any]]:
-    """The heading and then a row for each information state."""
+def _states(plan: Plan) -> Iterator[Sequence[Any]]:
+    """A row for each information state."""
     bandit, ages = plan.bandit, _ages(plan)
     names = [bandit.arm_name(j) for j in range(bandit.n_arms)]
     numbers = range(1, bandit.n_arms + 1)
@@ -141,3 +130,34 @@ def _rows(plan: Plan) -> Iterator[Sequence[Any]]:
             actions, gaps = plan.actions(everywhere, grid), plan.gap(everywhere, grid)
             for age, action, gap in zip(grid, actions, gaps.round(12).tolist(), strict=True):
                 yield [name, *seen, *age, names[action], *gap]
+
+
+def _indices(plan: Plan | BoundedPlan, policy: KindIndexPolicy) -> Iterator[Sequence[Any]]:
+    """A row for each kind of arm, state last seen and age."""
+    import numpy as np
+
+    yield ["kind", "arms", "first_arm", "state", "age", "index"]
+    population, written = policy.population, 0
+    for kind, (arm, index) in enumerate(zip(population.kinds, policy.tables, strict=True)):
+        arms = np.flatnonzero(population.kind_of == kind)
+        name = plan.bandit.arm_name(int(arms[0]))
+        for state, line in zip(arm.states, index.values.tolist(), strict=True):
+            for age, value in enumerate(line, start=1):
+                yield [kind + 1, len(arms), name, state, age, value]
+                written += 1
+        if written > MAX_ROWS:
+            return
+
+
+def _situations(plan: Plan | BoundedPlan) -> Iterator[Sequence[Any]]:
+    """Situations of simulated play, the most frequent first, and what is pulled in them."""
+    from restive.report.policy.bounded_play import play_stretch
+
+    played, bandit = play_stretch(plan), plan.bandit
+    numbers = [j + 1 for j in played.block]
+    yield ["share", *(f"state_{j}" for j in numbers), *(f"age_{j}" for j in numbers), "pull"]
+    total = max(1, sum(played.situations.values()))
+    for (states, ages, arms), count in played.situations.most_common():
+        seen = [bandit.arms[j].states[s] if s >= 0 else "" for j, s in
+                zip(played.block, states, strict=True)]  # fmt: skip
+        yield [count / total, *seen, *ages, " + ".join(bandit.arm_name(j) for j in arms)]

@@ -187,11 +187,10 @@ def _curves(run: Run | None) -> dict[str, list[float] | None] | None:
 
 def _draw(run: Run, result: dict[str, Any], path: str, quiet: bool) -> None:
     from restive.cli import console
-    from restive.report.learning import learning_figure
 
     ceiling = result["gain_ceiling"] if result["gain"] is None else None
     name = f"{result['problem'] or 'a problem'}: {result['learner']}"
-    learning_figure(run, path, title=name, ceiling=ceiling)
+    run.plot(path, title=name, ceiling=ceiling)
     if not quiet:
         console.show_written([path])
 

@@ -68,7 +68,7 @@ def plan(
     if policy_out:  # files come last: whatever becomes of them, the numbers are on the screen
         output.write_policy(best, policy_out)
     if figure:
-        output.write_figure(best, figure)
+        best.plot(figure)
     if not json:
         from restive.cli import console
 
