@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from math import ceil, isfinite
 
 import typer
@@ -16,12 +17,14 @@ from restive.cli.console import console, table, waiting
 from restive.experiments.progress import Watcher, far
 from restive.experiments.results import Failure, Results
 from restive.experiments.statistics import Interval
-from restive.experiments.summary import Entry, Measure, Summary, exponent
+from restive.experiments.summary import Summary
+from restive.experiments.summary import Entry, Measure, exponent
+from restive.report.drawing.picture import printable
 
-LONGEST_NAME = 40
 LINE = 400  # letters of a message
 
 TOLD = " (knows the chains)"
+plain = partial(printable, longest=40)  # of names
 WORDS = {"gap_regret": "gap regret", "regret": "regret", "weak_regret": "weak regret"}
 
 
@@ -50,12 +53,12 @@ class _Screen(Watcher):
 
     def failed(self, learner: str, problem: str, horizon: int, run: int, error: str) -> None:
         where = f"{plain(problem)} ({horizon:,} steps, run {run})"
-        self.notice(f"{plain(learner)} failed on {where}: {plain(error, LINE)}. Others go on.")
+        self.notice(f"{plain(learner)} failed on {where}: {printable(error, LINE)}. Others go on.")
 
     def notice(self, words: str) -> None:
         self._last = words
         # print, since typer's echo writes past a live line and into it
-        print(f"restive: {plain(words, LINE)}", file=sys.stderr)
+        print(f"restive: {printable(words, LINE)}", file=sys.stderr)
 
 
 @contextmanager
@@ -145,11 +148,13 @@ def _show_ranking(
         out.print(table(out, heads, rows, right=(0, 2, 3, 4, 5), spare=2))
     for entry in entries:
         if entry.refusal:
-            words = f"{names[entry.learner]} did not play: {plain(entry.refusal, LINE)}"
+            words = f"{names[entry.learner]} did not play: {printable(entry.refusal, LINE)}"
             out.print(Text(words, style="dim"))
     for name in results.learners:
         if failure := results.failures.get((problem, name, horizon)):
-            out.print(Text(f"{names[name]}: {plain(_failed(failure, measure), LINE)}", style="red"))
+            out.print(
+                Text(f"{names[name]}: {printable(_failed(failure, measure), LINE)}", style="red")
+            )
     out.print()
 
 
@@ -169,12 +174,6 @@ def _names(labels: Sequence[str]) -> dict[str, str]:
         label: name if names.count(name) == 1 else f"{name} ({k})"
         for k, (label, name) in enumerate(zip(labels, names, strict=True), 1)
     }
-
-
-def plain(text: str, longest: int = LONGEST_NAME) -> str:
-    """Text in one line without anything unprintable, which a terminal might obey; shortened."""
-    words = " ".join("".join(c if c.isprintable() else " " for c in text).split()) or "?"
-    return words if len(words) <= longest else words[: longest - 1] + "…"
 
 
 def _row(entry: Entry, measure: Measure, names: Mapping[str, str]) -> tuple[str, ...]:
