@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from restive.base.errors import refusal
-from restive.base.words import guess
 from restive.base.writing import write_bytes
 from restive.experiments.bands import REGRETS, Bands
 from restive.report.comparison.words import run_count
 from restive.report.drawing import palette
 from restive.report.drawing.axes import axis_number, dashes, log_scale, name_curves, thin_marks
-from restive.report.drawing.look import Look
+from restive.report.drawing.look import Look, require_choices
 from restive.report.drawing.picture import INK, checked_path, pictures, printable
 
 if TYPE_CHECKING:
@@ -61,28 +60,16 @@ def regret_picture(
     "legend"), style ("plain", "serif", "tex") and title (True, False). A .pgf file is drawn by the
     document that takes it in (``\\usepackage{pgf}``, ``\\input{regret.pgf}``), in its own letters.
     """
-    target, shape = checked_path(path), Look.of(**_known(look))
+    target, shape = checked_path(path), Look.of(**look)
     problem, horizon = problem or results.problems[0], horizon or max(results.horizons)
     results.curves(problem, results.learners[0], horizon)  # names that are not there are refused
-    _require("regret", regret, list(REGRETS))
+    require_choices([("regret", regret, REGRETS)])
     suffix = target.suffix.lower()
     drawn = regret_figure(Bands(results), problem, horizon, (suffix,), regret, shape)
     if drawn is None:
         remedy = "Let the comparison finish a run of each learner first."
         raise refusal("problem", "no run has finished", repr(problem), remedy)
     write_bytes(target, drawn[suffix])
-
-
-def _known(look: dict[str, Any]) -> dict[str, Any]:
-    for name in look:
-        _require("option", name, ["width", "panels", "labels", "style", "title"])
-    return look
-
-
-def _require(field: str, name: str, known: list[str]) -> None:
-    if name not in known:
-        remedy = f"{guess(name, known)}Give one of {', '.join(known)}."
-        raise refusal(field, "not a choice", repr(name), remedy)
 
 
 def _lines(bands: Bands, problem: str, horizon: int, regret: str) -> list[tuple[int, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -20,6 +21,17 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 }
 
 
+def require_choices(given: Iterable[tuple[str, Any, Collection[Any]]]) -> None:
+    """Refuse what is not among its choices: (name, value, choices)."""
+    faults = []
+    for name, value, known in given:
+        if value not in known:
+            words = [str(choice) for choice in known]
+            remedy = f"{guess(str(value), words)}Give one of {', '.join(words)}."
+            faults.append(Fault(name, "not a choice", repr(value), remedy))
+    refuse(faults)
+
+
 @dataclass(frozen=True)
 class Look:
     """width: columns of the page it fills. panels: 1 (logarithmic) or 2 (linear beside it).
@@ -35,14 +47,7 @@ class Look:
     title: bool = True
 
     def __post_init__(self) -> None:
-        faults = []
-        for name, known in CHOICES.items():
-            value = getattr(self, name)
-            if value not in known:
-                words = [str(choice) for choice in known]
-                remedy = f"{guess(str(value), words)}Give one of {', '.join(words)}."
-                faults.append(Fault(name, "not a choice", repr(value), remedy))
-        refuse(faults)
+        require_choices((name, getattr(self, name), known) for name, known in CHOICES.items())
 
     @property
     def letters(self) -> float:
@@ -85,8 +90,9 @@ class Look:
     @classmethod
     def of(cls, **choices: Any) -> Look:
         """From the options that were given; one column has its names in a legend by default."""
-        named = {choice.name: choices.get(choice.name) for choice in fields(cls)}
-        chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+        known = [field.name for field in fields(cls)]
+        require_choices(("option", name, known) for name in choices)
+        chosen = {name: value for name, value in choices.items() if value is not None}
         if chosen.get("width") == "one":
             chosen.setdefault("labels", "legend")
         return cls(**chosen)
