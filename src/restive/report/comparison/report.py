@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,15 +49,15 @@ def write_report(
         remedy = "Give the directory that restive compare wrote."
         raise refusal("DIR", "no such directory", str(directory), remedy)
     from restive.experiments import load_results
+    from restive.experiments.directory import whole
     from restive.experiments.tables import read_statistics
 
     results = load_results(Path(directory), partial=True)
     summary, bands = read_statistics(results, Path(directory))
     for path, content in _files(bands, summary, kinds, folder, page):
-        _write(path, content)
+        with whole(path) as draft:
+            draft.write_bytes(content)
         written.append(path)
-    if "parquet" in kinds:
-        written.append(_parquet(bands, folder / "curves.parquet"))
     return written
 
 
@@ -112,6 +113,8 @@ def _files(
         yield folder / "report.md", experiment_markdown(bands.results, summary, shown).encode()
     if "csv" in kinds:
         yield folder / "curves.csv", bands.to_csv()
+    if "parquet" in kinds:
+        yield folder / "curves.parquet", _parquet(bands)
 
 
 def _places(bands: Bands) -> list[tuple[str, int]]:
@@ -138,28 +141,17 @@ def _figures(bands: Bands, kinds: tuple[str, ...], folder: Path) -> Iterator[tup
             yield _figure(folder, bands, problem, horizon, kind), content
 
 
-def _parquet(bands: Bands, path: Path) -> Path:
+def _parquet(bands: Bands) -> bytes:
     import pyarrow
     from pyarrow import parquet
 
     from restive.experiments.bands import COLUMNS
-    from restive.experiments.directory import whole
 
-    kinds = {"problem": pyarrow.string(), "learner": pyarrow.string(), "regret": pyarrow.string()}
+    kinds = dict.fromkeys(COLUMNS, pyarrow.float64())
+    kinds |= dict.fromkeys(("problem", "learner", "regret"), pyarrow.string())
     kinds |= dict.fromkeys(("horizon", "runs", "time"), pyarrow.int64())
     columns = list(zip(*bands.rows(), strict=True)) or [()] * len(COLUMNS)
-    schema = pyarrow.schema([(name, kinds.get(name, pyarrow.float64())) for name in COLUMNS])
-    arrays = [
-        pyarrow.array(column, type=field.type)
-        for column, field in zip(columns, schema, strict=True)
-    ]
-    with whole(path) as draft:
-        parquet.write_table(pyarrow.Table.from_arrays(arrays, schema=schema), draft)
-    return path
-
-
-def _write(path: Path, content: bytes) -> None:
-    from restive.experiments.directory import whole
-
-    with whole(path) as draft:
-        draft.write_bytes(content)
+    named = dict(zip(COLUMNS, columns, strict=True))
+    stream = BytesIO()
+    parquet.write_table(pyarrow.table(named, pyarrow.schema(kinds)), stream)
+    return stream.getvalue()
