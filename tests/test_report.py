@@ -23,15 +23,15 @@ from restive.experiments.bands import COLUMNS, Bands
 from restive.experiments.summary import summarize
 from restive.report.comparison import facts as facts
 from restive.report.comparison import words as words
-from restive.report.comparison.curves import (
+from restive.report.comparison.lead import lead
+from restive.report.comparison.markdown import experiment_markdown
+from restive.report.comparison.page import (
     LEAST,
     MOST,
+    experiment_page,
     page_curves,
     points_allowed,
 )
-from restive.report.comparison.lead import lead
-from restive.report.comparison.markdown import experiment_markdown
-from restive.report.comparison.page import experiment_page
 from restive.report.comparison.report import FORMATS, write_report
 from synthetic_results import hostile_bandit
 
