@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from difflib import get_close_matches
 from math import floor, isinf, log10
@@ -30,6 +30,16 @@ def clauses(text: str) -> list[str]:
     ['rewards are learned', 'ages are capped']
     """
     return [part for part in text.split("; ") if part]
+
+
+def listed(words: Sequence[str], last: str = "and") -> str:
+    """Words in a sentence.
+
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b and c', 'a')
+    """
+    *head, end = words
+    return f"{', '.join(head)} {last} {end}" if head else end
 
 
 def shown(value: object) -> str:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from restive.base.words import count_text, duration_text, outward, size_text
+from restive.base.words import count_text, duration_text, listed, outward, size_text
 from restive.cli.console import console, gain_text, table, title, waiting
 
 __all__ = ["show_plan", "show_problem"]
@@ -185,8 +185,7 @@ def _choice_sentence(facts: Mapping[str, Any]) -> str:
     way = facts["way"]
     if way == ["exact planning"]:
         return "restive plan does just that."
-    words = f"{', '.join(way[:-1])} and {way[-1]}"
-    return f"restive plan closes an interval within about {facts['seconds']:g} s, by {words}."
+    return f"restive plan closes an interval within about {facts['seconds']:g} s, by {listed(way)}."
 
 
 def _plan_sentence(facts: Mapping[str, Any]) -> str:
@@ -221,7 +220,7 @@ def _starts_sentence(starts: Sequence[Mapping[str, Any]]) -> str:
         parts = [*parts[:SHOWN_STATES], f"{len(parts) - SHOWN_STATES} more values (see --json)"]
     return (
         " That is the mean over the starts: which phases the arms start in cannot be changed "
-        f"later, and the best policy earns {', '.join(parts[:-1])} and {parts[-1]}."
+        f"later, and the best policy earns {listed(parts)}."
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from restive.base.words import listed
 from restive.experiments.paired import EXACT_RUNS, FLIPS, geometric_ratio
 from restive.report.comparison.words import (
     CLEAR,
@@ -131,8 +132,7 @@ def _several(names: Sequence[str]) -> str:
     >>> _several(["a", "b", "c"]), _several("abcdef")
     ('a, b and c', 'a, b, c and 3 more')
     """
-    shown = list(names) if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]
-    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
+    return listed(names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"])
 
 
 def _behind(versus: Comparison) -> str:

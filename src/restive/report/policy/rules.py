@@ -10,6 +10,7 @@ import numpy as np
 
 from restive.base.arrays import Floats, Ints
 from restive.base.errors import TooLargeError
+from restive.base.words import listed
 from restive.planning.evaluation import AnyPolicy, evaluate
 from restive.planning.policy_chain import BYTES_PER_STATE
 from restive.policies.policy import Always, InTurn, Policy
@@ -145,12 +146,12 @@ def _stay_words(bandit: Bandit, stays: Stays, pulled: list[int]) -> str:
     shared = {(bandit.arms[arm].states, stays[arm]) for arm in pulled}
     rest = "else pull the one unseen longest"
     if len(pulled) < bandit.n_arms and len(pulled) <= 4:
-        rest += f" of {_listed([bandit.arm_name(arm) for arm in pulled])}"
+        rest += f" of {listed([bandit.arm_name(arm) for arm in pulled])}"
     if len(shared) == 1 and any(stays[pulled[0]]):
         ((names, row),) = shared
         return f"Stay while {state_words(names, row)}, {rest}"
     parts = [_stay_on(bandit, arm, stays[arm]) for arm in pulled if any(stays[arm])]
-    return f"Stay {_listed(parts)}, {rest}" if parts else "Pull the arm unseen longest"
+    return f"Stay {listed(parts)}, {rest}" if parts else "Pull the arm unseen longest"
 
 
 def _stay_on(bandit: Bandit, arm: int, stay: Sequence[bool]) -> str:
@@ -161,18 +162,8 @@ def _stay_on(bandit: Bandit, arm: int, stay: Sequence[bool]) -> str:
 def state_words(names: Sequence[str], chosen: Sequence[bool]) -> str:
     """States that were chosen, in a sentence."""
     kept = [name for name, here in zip(names, chosen, strict=True) if here]
-    named = _listed(kept, "or")
+    named = listed(kept, "or")
     return f"in state {named}" if all(name.isdecimal() for name in kept) else named
-
-
-def _listed(words: Sequence[str], last: str = "and") -> str:
-    """Words in a sentence.
-
-    >>> _listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    *head, end = words
-    return f"{', '.join(head)} {last} {end}" if head else end
 
 
 def _again(plan: Plan) -> Iterator[tuple[str, AnyPolicy]]:
