@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from inspect import get_annotations
 from itertools import takewhile
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 from typer.core import TyperGroup
@@ -22,6 +23,8 @@ from restive.base.words import visible
 
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
+
+Command = TypeVar("Command", bound=Callable[..., None])
 
 TOLERANCE = 1e-6
 LONG_READ = 1_000_000  # bytes of a problem whose arms take seconds to check
@@ -60,6 +63,18 @@ def option(metavar: str, words: str, *names: str, **more: Any) -> Any:
 def argument(metavar: str, words: str, **more: Any) -> Any:
     """An argument, shown as ``metavar``."""
     return typer.Argument(metavar=metavar, help=words, **more)
+
+
+def options(**described: Any) -> Callable[[Command], Command]:
+    """Say of parameters of a command what they are, each an ``option`` or an ``argument``."""
+
+    def describe(command: Command) -> Command:
+        types = get_annotations(command, eval_str=True)
+        for name, words in described.items():
+            command.__annotations__[name] = Annotated[types[name], words]
+        return command
+
+    return describe
 
 
 File = Annotated[

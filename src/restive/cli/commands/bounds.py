@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from restive.cli.app import File, Json, app, option, print_json, read_problem
+from restive.cli.app import File, Json, app, option, options, print_json, read_problem
 
 
 @app.command(epilog="Example: restive bounds example-1 --horizon 1e7")
+@options(
+    horizon=option("T", "Steps to learn, such as 1e6."),
+    delta=option("P", "Probability with which the promise may fail."),
+    true_diameter=typer.Option(
+        help="Also use the true diameter, not only Lemma 1's bound (default: if it is quick)."
+    ),
+)
 def bounds(
-    file: File,
-    horizon: Annotated[str, option("T", "Steps to learn, such as 1e6.")] = "1e6",
-    delta: Annotated[str, option("P", "Probability with which the promise may fail.")] = "0.05",
-    true_diameter: Annotated[
-        bool | None,
-        typer.Option(
-            help="Also use the true diameter, not only Lemma 1's bound (default: if it is quick)."
-        ),
-    ] = None,
+    file: File, horizon: str = "1e6", delta: str = "0.05", true_diameter: bool | None = None,
     json: Json = False,
-) -> None:
+) -> None:  # fmt: skip
     """Tell what the theorems promise for this problem.
 
     How much a learner that follows the paper may lose, and from how many steps on the promise

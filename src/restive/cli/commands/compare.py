@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -19,6 +19,7 @@ from restive.cli.app import (
     complete_learners,
     complete_problem,
     option,
+    options,
     print_json,
 )
 
@@ -26,47 +27,32 @@ if TYPE_CHECKING:
     from restive.experiments import Experiment, Results
 
 
-Problems = Annotated[
-    list[str],
-    argument(
+@app.command(epilog="Example: restive compare example-1 example-3 --horizon 1e4 --out runs")
+@options(
+    files=argument(
         "PROBLEM",
         "Problem files, names from the gallery or a suite; or one experiment file.",
         autocompletion=complete_problem,
     ),
-]
-Out = Annotated[str, option("DIR", "Directory for the results.")]
-Learners = Annotated[
-    str,
-    option(
+    out=option("DIR", "Directory for the results."),
+    learners=option(
         "A,B,...",
         "Who plays; restive learners lists them. Or your own, module:function (default: "
         "tied-sampling, tied-ucrl, colored-ucrl2, thompson, best-arm).",
         autocompletion=complete_learners,
     ),
-]
-Horizons = Annotated[
-    list[str] | None, option("T", "Steps of a run (default: 1e5); may be given several times.")
-]
-Runs = Annotated[str, option("N", "Runs of each learner (default: 20).")]
-Seed = Annotated[str, option("N", "Same seed, same results (default: 0).")]
-Delta = Annotated[str, option("P", "Probability with which a guarantee may fail (default: 0.05).")]
-Workers = Annotated[
-    str, option("N", "Processes at work (default: one for each core, or the whole cluster).")
-]
-Backend = Annotated[
-    Literal["local", "dask", "ray"],
-    typer.Option(help="Where the runs take place: in local processes or on a cluster."),
-]
-Address = Annotated[
-    str, option("URL", "Address of a running Dask or Ray cluster, such as tcp://host:8786.")
-]
-
-
-@app.command(epilog="Example: restive compare example-1 example-3 --horizon 1e4 --out runs")
+    horizon=option("T", "Steps of a run (default: 1e5); may be given several times."),
+    runs=option("N", "Runs of each learner (default: 20)."),
+    seed=option("N", "Same seed, same results (default: 0)."),
+    delta=option("P", "Probability with which a guarantee may fail (default: 0.05)."),
+    workers=option("N", "Processes at work (default: one for each core, or the whole cluster)."),
+    backend=typer.Option(help="Where the runs take place: in local processes or on a cluster."),
+    address=option("URL", "Address of a running Dask or Ray cluster, such as tcp://host:8786."),
+)
 def compare(
-    files: Problems, out: Out, learners: Learners = "", horizon: Horizons = None,
-    runs: Runs = "", seed: Seed = "", delta: Delta = "", workers: Workers = "",
-    backend: Backend = "local", address: Address = "", json: Json = False,
+    files: list[str], out: str, learners: str = "", horizon: list[str] | None = None,
+    runs: str = "", seed: str = "", delta: str = "", workers: str = "",
+    backend: Literal["local", "dask", "ray"] = "local", address: str = "", json: Json = False,
 ) -> None:  # fmt: skip
     """Compare learners on problems, run by run in the same worlds.
 

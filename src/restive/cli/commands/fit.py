@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from restive.cli.app import Json, app, option, print_json
+from restive.cli.app import Json, app, option, options, print_json
 from restive.cli.data_options import Data, read_period, reads_data
 
 if TYPE_CHECKING:
     from restive.data.fitting import Fit
 
 
-Out = Annotated[str, option("PATH", "Write the problem: .toml or .json.", "--out", "-o")]
-Level = Annotated[str, option("X", "Level of the intervals, such as 0.95.")]
-Name = Annotated[str, option("TEXT", "What to call the problem.")]
-Order = Annotated[str, option("K", "Write arms whose states are the last K states.")]
-Check = Annotated[
-    bool, typer.Option("--check/--no-check", help="Test whether the arms are Markov.")
-]
-Period = Annotated[
-    str, option("N", "Period to test, in steps, or hour, day, week, year (default: any).")
-]
-Report = Annotated[str, option("PATH", "Write a page of the data and the fit: .html.")]
-
-
 @app.command(epilog="Example: restive fit log.csv -o problem.toml --report page.html")
 @reads_data
+@options(
+    out=option("PATH", "Write the problem: .toml or .json.", "--out", "-o"),
+    level=option("X", "Level of the intervals, such as 0.95."),
+    name=option("TEXT", "What to call the problem."),
+    order=option("K", "Write arms whose states are the last K states."),
+    check=typer.Option("--check/--no-check", help="Test whether the arms are Markov."),
+    period=option("N", "Period to test, in steps, or hour, day, week, year (default: any)."),
+    report=option("PATH", "Write a page of the data and the fit: .html."),
+)
 def fit(
-    data: Data, *, out: Out = "", columns: dict[str, Any], level: Level = "0.95", name: Name = "",
-    order: Order = "1", check: Check = True, period: Period = "", report: Report = "",
-    json: Json = False,
+    data: Data, *, out: str = "", columns: dict[str, Any], level: str = "0.95", name: str = "",
+    order: str = "1", check: bool = True, period: str = "", report: str = "", json: Json = False,
 ) -> None:  # fmt: skip
     """Fit arms to traces and logs, and write them as a problem.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -18,6 +18,7 @@ from restive.cli.app import (
     app,
     complete_learner,
     option,
+    options,
     print_json,
     read_problem,
 )
@@ -40,30 +41,25 @@ OWN_OPTIONS = ("learner", "horizon", "seed", "delta", "json", "figure", "curves"
 TRUTH = ("true", "false", "yes", "no", "1", "0")
 
 
-Name = Annotated[
-    str,
-    option(
-        "NAME",
-        "Who plays; restive learners lists them. Or one of your own, module:function.",
-        autocompletion=complete_learner,
-    ),
-]
-Horizon = Annotated[str, option("T", "Steps to play, such as 1e6.")]
-Delta = Annotated[str, option("P", "Probability with which a guarantee may fail.")]
-WithCurves = Annotated[
-    bool, typer.Option("--curves", help="With --json: rewards and regrets along the way.")
-]
-Figure = Annotated[str, option("PATH", "Draw the regret over time: .pdf, .svg or .png.")]
-
-
 @app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
     epilog="Example: restive learn example-1 --horizon 1e5 --figure regret.svg",
 )
+@options(
+    learner=option(
+        "NAME",
+        "Who plays; restive learners lists them. Or one of your own, module:function.",
+        autocompletion=complete_learner,
+    ),
+    horizon=option("T", "Steps to play, such as 1e6."),
+    delta=option("P", "Probability with which a guarantee may fail."),
+    curves=typer.Option("--curves", help="With --json: rewards and regrets along the way."),
+    figure=option("PATH", "Draw the regret over time: .pdf, .svg or .png."),
+)
 def learn(
-    ctx: typer.Context, file: File, learner: Name = DEFAULT, horizon: Horizon = "1e6",
-    seed: Seed = "0", delta: Delta = "0.05", json: Json = False, curves: WithCurves = False,
-    figure: Figure = "",
+    ctx: typer.Context, file: File, learner: str = DEFAULT, horizon: str = "1e6",
+    seed: Seed = "0", delta: str = "0.05", json: Json = False, curves: bool = False,
+    figure: str = "",
 ) -> None:  # fmt: skip
     """Let a learner play a problem that it does not know.
 
@@ -74,8 +70,8 @@ def learn(
     from restive.cli import numbers, output
 
     declared = None if ":" in learner else LEARNERS.find(learner, "--learner")
-    file, options = _split([file, *ctx.args], declared)
-    participant = read_participant(learner, options)
+    file, own = _split([file, *ctx.args], declared)
+    participant = read_participant(learner, own)
     steps, chance = _read_horizon(horizon), numbers.read_probability("--delta", delta)
     luck = numbers.read_whole("--seed", seed)
     output.check_target("--figure", figure, output.PICTURES, needs="matplotlib")

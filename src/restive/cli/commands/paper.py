@@ -5,36 +5,30 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from restive import __version__
-from restive.cli.app import Json, app, option, print_json
+from restive.cli.app import Json, app, option, options, print_json
 
 if TYPE_CHECKING:
     from restive.paper.claim import Claim, Judgement
     from restive.paper.running import Progress
 
 
-Quick = Annotated[
-    bool, typer.Option("--quick", help="Smaller runs: about two minutes on two cores.")
-]
-Out = Annotated[str, option("DIR", "Write paper.md, paper.json and paper.html here.")]
-Only = Annotated[
-    str,
-    option(
+@app.command(epilog="Example: restive paper --quick --out paper")
+@options(
+    quick=typer.Option("--quick", help="Smaller runs: about two minutes on two cores."),
+    out=option("DIR", "Write paper.md, paper.json and paper.html here."),
+    only=option(
         "NAME[,NAME...]", "These claims only, such as theorem-2; a name that is none lists them."
     ),
-]
-Workers = Annotated[str, option("N", "Processes to work with; 0 stands for all processors.")]
-
-
-@app.command(epilog="Example: restive paper --quick --out paper")
+    workers=option("N", "Processes to work with; 0 stands for all processors."),
+)
 def paper(
-    quick: Quick = False, json: Json = False, out: Out = "", only: Only = "",
-    workers: Workers = "0",
-) -> None:  # fmt: skip
+    quick: bool = False, json: Json = False, out: str = "", only: str = "", workers: str = "0"
+) -> None:
     """Run every claim of the paper that can be checked.
 
     The paper is Ortner, Ryabko, Auer and Munos, Regret Bounds for Restless Markov Bandits (2012).
@@ -116,7 +110,7 @@ def _watching(claims: int) -> Iterator[_Watch]:
 def _show(result: dict[str, Any], written: list[str]) -> None:
     from rich.text import Text
 
-    from restive.cli.console import console, table
+    from restive.cli.console import console, show_written, table
     from restive.paper.report import summary, verdict_words
 
     out = console()
@@ -130,5 +124,4 @@ def _show(result: dict[str, Any], written: list[str]) -> None:
                 Text(f"{claim['name']}, {claim['verdict']}: {claim['statement']} {claim['note']}")
             )
     out.print(Text(summary(result), style="bold"))
-    for path in written:
-        out.print(Text(f"Wrote {path}.", style="dim"))
+    show_written(written)

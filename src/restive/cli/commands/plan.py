@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from restive.base import interrupts
-from restive.cli.app import TOLERANCE, File, Json, app, option, print_json, read_problem
+from restive.cli.app import TOLERANCE, File, Json, app, option, options, print_json, read_problem
 
 if TYPE_CHECKING:
     from restive.many.bounded import BoundedPlan
@@ -16,32 +16,26 @@ if TYPE_CHECKING:
     from restive.planning import Plan
 
 
-Width = Annotated[
-    str,
-    option(
+@app.command(epilog="Example: restive plan example-1 --figure policy.svg")
+@options(
+    tolerance=option(
         "X",
         "Width of the interval at which to stop, from 1e-12 to 1 (default: 1e-6 where an "
         "exact plan is quick, else 1e-4).",
     ),
-]
-Time = Annotated[str, option("SECONDS", "Longest time to plan, roughly.")]
-PolicyOut = Annotated[str, option("PATH", "Write the policy as a table: .csv or .json.")]
-Figure = Annotated[str, option("PATH", "Draw the policy: .pdf, .svg or .png.")]
-Caps = Annotated[
-    str,
-    option(
+    time=option("SECONDS", "Longest time to plan, roughly."),
+    policy_out=option("PATH", "Write the policy as a table: .csv or .json."),
+    figure=option("PATH", "Draw the policy: .pdf, .svg or .png."),
+    caps=option(
         "N[,N...]",
-        "Plan exactly, telling apart up to N steps how long ago an arm was seen: one N, or one "
-        "an arm.",
+        "Plan exactly, telling apart up to N steps how long ago an arm was seen: one "
+        "N, or one an arm.",
     ),
-]
-Memory = Annotated[str, option("SIZE", "Memory to use at most, such as 8G or 500M.")]
-
-
-@app.command(epilog="Example: restive plan example-1 --figure policy.svg")
+    memory=option("SIZE", "Memory to use at most, such as 8G or 500M."),
+)
 def plan(
-    file: File, tolerance: Width = "", time: Time = "60", json: Json = False,
-    policy_out: PolicyOut = "", figure: Figure = "", caps: Caps = "", memory: Memory = "",
+    file: File, tolerance: str = "", time: str = "60", json: Json = False,
+    policy_out: str = "", figure: str = "", caps: str = "", memory: str = "",
 ) -> None:  # fmt: skip
     """Find the best policy, with a certified value.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from restive.base.errors import ProblemError, refusal
-from restive.cli.app import Json, Seed, app, complete_learner, option, print_json
+from restive.cli.app import Json, Seed, app, complete_learner, option, options, print_json
 from restive.cli.data_options import Data, reads_data
 from restive.cli.players import own_errors, read_participant
 
@@ -16,37 +16,30 @@ if TYPE_CHECKING:
 MOST_RUNS = 1000
 
 
-Learners = Annotated[
-    list[str] | None,
-    option(
+@app.command(epilog="Example: restive replay log.csv --rewards good=1,bad=0 --learner thompson")
+@reads_data
+@options(
+    learner=option(
         "NAME",
         "Who plays, once for each; options after the name: 'ucb1' or 'sw-ucb window=50'. "
         "By default tied-sampling and thompson.",
         autocompletion=complete_learner,
     ),
-]
-Train = Annotated[
-    str,
-    option("X", "Share of the steps to fit arms on; the rest is judged. 0: judge all, fit none."),
-]
-Cooldowns = Annotated[
-    str,
-    option(
-        "N,...",
-        "Also play the rule of thumb that leaves an arm alone for N steps after it paid less than "
-        "usual; none: leave it out.",
+    train=option(
+        "X", "Share of the steps to fit arms on; the rest is judged. 0: judge all, fit none."
     ),
-]
-Runs = Annotated[str, option("N", "Runs of each learner, each with its own luck.")]
-Figure = Annotated[str, option("PATH", "Draw what each earned over time: .pdf, .svg or .png.")]
-
-
-@app.command(epilog="Example: restive replay log.csv --rewards good=1,bad=0 --learner thompson")
-@reads_data
+    cooldowns=option(
+        "N,...",
+        "Also play the rule of thumb that leaves an arm alone for N steps after it paid "
+        "less than usual; none: leave it out.",
+    ),
+    runs=option("N", "Runs of each learner, each with its own luck."),
+    figure=option("PATH", "Draw what each earned over time: .pdf, .svg or .png."),
+)
 def replay(
-    data: Data, *, learner: Learners = None, train: Train = "0.5", cooldowns: Cooldowns = "2,8,32",
-    runs: Runs = "3", seed: Seed = "0", columns: dict[str, Any], json: Json = False,
-    figure: Figure = "",
+    data: Data, *, learner: list[str] | None = None, train: str = "0.5",
+    cooldowns: str = "2,8,32", runs: str = "3", seed: Seed = "0", columns: dict[str, Any],
+    json: Json = False, figure: str = "",
 ) -> None:  # fmt: skip
     """Replay a trace: what would learners have earned on it?
 
@@ -60,12 +53,12 @@ def replay(
 
     output.check_target("--figure", figure, (".svg", ".pdf", ".png"), needs="matplotlib")
     players = [_participant(words) for words in learner or []]
-    options = {
+    settings = {
         "train": read_number("--train", train), "cooldowns": _rests(cooldowns),
         "runs": read_whole("--runs", runs, 1, MOST_RUNS), "rng": read_whole("--seed", seed),
     }  # fmt: skip
     with own_errors(*players):
-        result = _replayed(data, players, options | columns)
+        result = _replayed(data, players, settings | columns)
     print_json(result.to_dict()) if json else replay_screen.show_replay(result)
     if figure:
         from restive.cli.console import show_written
@@ -75,14 +68,14 @@ def replay(
             show_written([figure])
 
 
-def _replayed(data: list[str], players: list[Participant], options: dict[str, Any]) -> Replay:
+def _replayed(data: list[str], players: list[Participant], settings: dict[str, Any]) -> Replay:
     from restive.cli.console import waiting
     from restive.data.replay import DEFAULT_LEARNERS
     from restive.data.replay import replay as replay_data
 
     learners: Any = players or DEFAULT_LEARNERS
     with waiting("reading and fitting", lambda label, step: f"{label}: step {step:,}") as report:
-        return replay_data(data, learners, progress=report, **options)
+        return replay_data(data, learners, progress=report, **settings)
 
 
 def _participant(words: str) -> Participant:

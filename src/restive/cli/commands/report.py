@@ -3,56 +3,42 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import typer
 
-from restive.cli.app import Json, app, argument, option, print_json
+from restive.cli.app import Json, app, argument, option, options, print_json
 
-Directory = Annotated[str, argument("DIR", "Directory that restive compare wrote.")]
-Out = Annotated[str, option("FILE.html", "Write the page here (default: in DIR/report).")]
-Formats = Annotated[
-    str,
-    option(
+
+@app.command(epilog="Example: restive report runs --figure regret.pdf --width one")
+@options(
+    directory=argument("DIR", "Directory that restive compare wrote."),
+    out=option("FILE.html", "Write the page here (default: in DIR/report)."),
+    formats=option(
         "A,B,...",
         "Some of html, md, svg, pdf, csv, parquet (default: all that can be written, "
         "or html alone with --out).",
     ),
-]
-Figure = Annotated[str, option("PATH", "Draw regret curves only: .pdf, .svg, .png or .pgf.")]
-LatexTable = Annotated[str, option("FILE.tex", "Write final regrets only, as a LaTeX table.")]
-Problem = Annotated[str, option("NAME", "Problem to draw (default: the first).")]
-Horizon = Annotated[str, option("T", "Horizon of figure and table (default: the longest).")]
-Regret = Annotated[
-    Literal["gap", "plain", "weak"],
-    typer.Option(
+    figure=option("PATH", "Draw regret curves only: .pdf, .svg, .png or .pgf."),
+    table=option("FILE.tex", "Write final regrets only, as a LaTeX table."),
+    problem=option("NAME", "Problem to draw (default: the first)."),
+    horizon=option("T", "Horizon of figure and table (default: the longest)."),
+    regret=typer.Option(
         help="Regret to draw: against the best policy without luck (gap) or with it (plain), or "
         "against the best single arm (weak)."
     ),
-]
-Width = Annotated[
-    Literal["one", "two"], typer.Option(help="Columns of a page that figure or table may fill.")
-]
-Panels = Annotated[
-    Literal["1", "2"], typer.Option(help="Logarithmic axes alone, or linear ones beside them.")
-]
-Labels = Annotated[
-    Literal["direct", "legend"] | None,
-    typer.Option(help="Names at the curves, or below (default: below if one column wide)."),
-]
-Style = Annotated[
-    Literal["plain", "serif", "tex"],
-    typer.Option(help="Letters of the figure: without serifs, as in Times, or as in LaTeX."),
-]
-Title = Annotated[bool, typer.Option(help="The problem's name above the figure.")]
-
-
-@app.command(epilog="Example: restive report runs --figure regret.pdf --width one")
+    width=typer.Option(help="Columns of a page that figure or table may fill."),
+    panels=typer.Option(help="Logarithmic axes alone, or linear ones beside them."),
+    labels=typer.Option(help="Names at the curves, or below (default: below if one column wide)."),
+    style=typer.Option(help="Letters of the figure: without serifs, as in Times, or as in LaTeX."),
+    title=typer.Option(help="The problem's name above the figure."),
+)
 def report(
-    directory: Directory, out: Out = "", formats: Formats = "", json: Json = False,
-    figure: Figure = "", table: LatexTable = "", problem: Problem = "", horizon: Horizon = "",
-    regret: Regret = "gap", width: Width = "two", panels: Panels = "2", labels: Labels = None,
-    style: Style = "plain", title: Title = True,
+    directory: str, out: str = "", formats: str = "", json: Json = False, figure: str = "",
+    table: str = "", problem: str = "", horizon: str = "",
+    regret: Literal["gap", "plain", "weak"] = "gap", width: Literal["one", "two"] = "two",
+    panels: Literal["1", "2"] = "2", labels: Literal["direct", "legend"] | None = None,
+    style: Literal["plain", "serif", "tex"] = "plain", title: bool = True,
 ) -> None:  # fmt: skip
     """Report a comparison: who lost least, and how sure that is.
 
