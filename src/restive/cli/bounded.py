@@ -7,12 +7,10 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
 from restive import __version__
 from restive.base.words import duration_text, outward
 from restive.cli import facts
-from restive.cli.console import console, gain_text, table, title, waiting
+from restive.cli.console import console, dim, gain_text, show, table, title, waiting
 
 if TYPE_CHECKING:
     from restive.many.bounded import BoundedPlan
@@ -96,8 +94,6 @@ def show_bounded(plan: BoundedPlan) -> bool:
     out = console()
     known = of_bounded(plan)
     low, high = outward(known["gain_lower"], known["gain_upper"])
-    out.print(title(known, "plan"))
-    out.print()
     rows = [
         ("no policy earns more than", high, "certified"),
         ("this policy earns at least", low, _kind(plan)),
@@ -108,18 +104,15 @@ def show_bounded(plan: BoundedPlan) -> bool:
     alone = known["best_arm"]
     if plan.bandit.pulls == 1:
         rows.append((f"always {alone['name']}", gain_text(alone["gain"]), "exact"))
-    out.print(table(out, ("", "reward per step", "known by"), rows, right=(1,)))
-    out.print()
-    for sentence in _sentences(plan):
-        out.print(Text(sentence))
+    values = table(out, ("", "reward per step", "known by"), rows, right=(1,))
+    show(out, title(known, "plan"), "", values, "", *_sentences(plan))
     # the result is on the screen already, and who pressed Ctrl-C wants no more
     words, interrupted = (None, True) if plan.interrupted else _words(plan)
     if words is not None and words.rule:
-        out.print(Text(f"In words: {words.rule}"))
+        show(out, f"In words: {words.rule}")
     if words is not None:
-        out.print(Text(words.sentence))
-    out.print()
-    out.print(Text(f"{_arms(plan)}, {duration_text(plan.seconds)}.", style="dim"))
+        show(out, words.sentence)
+    show(out, "", dim(f"{_arms(plan)}, {duration_text(plan.seconds)}."))
     return not interrupted
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rich.text import Text
-
-from restive.cli.console import console, table, title
+from restive.cli.console import console, show, table, title
 
 
 def show_bounds(facts: Mapping[str, Any]) -> None:
@@ -15,14 +13,14 @@ def show_bounds(facts: Mapping[str, Any]) -> None:
     out = console()
     known = facts["true_diameter"]
     columns = [facts["lemma_1"]] + ([known["bounds"]] if known and known["bounds"] else [])
-    out.print(title(facts, f"what the theorems promise at T = {_large(facts['horizon'])}"))
-    out.print()
     heads = ("", "with Lemma 1", "with the true diameter")[: len(columns) + 1]
     rows = [(what, *(_large(read(column)) for column in columns)) for what, read in _BOUNDS]
-    out.print(table(out, heads, rows, right=range(1, len(heads))))
-    out.print()
-    for sentence in [*_diameter_sentence(known), *facts["explanation"], *_units_sentence(facts)]:
-        out.print(Text(sentence))
+    show(
+        out,
+        title(facts, f"what the theorems promise at T = {_large(facts['horizon'])}"), "",
+        table(out, heads, rows, right=range(1, len(heads))), "",
+        *_diameter_sentence(known), *facts["explanation"], *_units_sentence(facts),
+    )  # fmt: skip
 
 
 def _units_sentence(facts: Mapping[str, Any]) -> list[str]:

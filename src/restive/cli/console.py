@@ -41,6 +41,17 @@ def console(stderr: bool = False) -> Console:
     return out
 
 
+def show(out: Console, *parts: RenderableType) -> None:
+    """Print tables and sentences one below the other; nothing in a sentence is taken for markup."""
+    for part in parts:
+        out.print(Text(part) if isinstance(part, str) else part)
+
+
+def dim(words: str) -> Text:
+    """What is said beside the result."""
+    return Text(words, style="dim")
+
+
 def title(facts: Mapping[str, Any], what: str) -> Text:
     return Text.assemble((facts["problem"] or "unnamed problem", "bold"), f": {what}")
 
@@ -157,5 +168,4 @@ def progress() -> AbstractContextManager[Callable[..., None] | None]:
 
 def show_written(paths: Sequence[str]) -> None:
     """Print the names of the files that were written."""
-    for path in paths:
-        console().print(Text(f"Wrote {path}.", style="dim"))
+    show(console(), *(dim(f"Wrote {path}.") for path in paths))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from restive.base.errors import ProblemError
-from restive.cli.console import console, table, waiting
+from restive.cli.console import console, dim, show, table, waiting
 
 if TYPE_CHECKING:
     from restive.data.fitting import ArmFit, Fit
@@ -26,21 +26,17 @@ GUTTER = 3  # between columns
 
 def show_fit(fit: Fit) -> None:
     out = console()
-    out.print(Text.assemble((fit.name or "unnamed problem", "bold"), f": {fit.traces!r}."))
-    for note in fit.notes:
-        out.print(Text(note, style="dim"))
+    head = Text.assemble((fit.name or "unnamed problem", "bold"), f": {fit.traces!r}.")
+    show(out, head, *map(dim, fit.notes), "")
     rows = [row for arm in fit.arms for row in _rows(arm)]
     heads = ["arm", "state", "seen", "reward", f"next, with {fit.level:.0%} intervals"]
     room = out.width - sum(max(len(row[k]) for row in [heads, *rows]) + GUTTER for k in range(4))
     cells = [[*row[:4], _filled(row[4:], room)] for row in rows[:MOST_ROWS]]
-    out.print()
-    out.print(table(out, heads, cells, right=(2, 3)))
+    show(out, table(out, heads, cells, right=(2, 3)))
     if len(rows) > MOST_ROWS:
-        out.print(Text(f"... and {len(rows) - MOST_ROWS} more states: --json shows all."))
+        show(out, f"... and {len(rows) - MOST_ROWS} more states: --json shows all.")
     if fit.warnings:
-        out.print()
-    for warning in fit.warnings:
-        out.print(Text(warning, style="yellow"))
+        show(out, "", *(Text(warning, style="yellow") for warning in fit.warnings))
 
 
 def _filled(parts: list[str], room: int) -> str:
@@ -105,26 +101,24 @@ def show_verdicts(verdicts: Verdicts | None, order: int, reported: bool = False)
     if order > 1:
         from restive.data.memory import order_note
 
-        out.print()
-        out.print(Text(order_note(order), style="yellow"))
+        show(out, "", Text(order_note(order), style="yellow"))
     if verdicts is None:
         return
-    out.print()
     head = f"{verdicts.tests} tests, any false alarm in {verdicts.level:.0%} of reports"
-    out.print(Text.assemble(("Is it Markov?", "bold"), f" {head}."))
+    show(out, "", Text.assemble(("Is it Markov?", "bold"), f" {head}."))
     told: set[str] = set()  # advice that was given already
     for verdict in verdicts.arms[:MOST_ARMS]:
         style = "yellow" if verdict.fails else ""
-        out.print(Text.assemble((f"{verdict.arm}: ", "bold"), (verdict.summary, style)))
+        show(out, Text.assemble((f"{verdict.arm}: ", "bold"), (verdict.summary, style)))
         for finding in verdict.findings:
             if finding.fails and not finding.little:
                 new = finding.advice not in told
                 told.add(finding.advice)
-                out.print(Text(f"  {finding.sentence}" + (f" {finding.advice}" if new else "")))
+                show(out, f"  {finding.sentence}" + (f" {finding.advice}" if new else ""))
     more = len(verdicts.arms) - MOST_ARMS
     if more > 0:
-        out.print(Text(f"... and {more} more arms."))
+        show(out, f"... and {more} more arms.")
     if any(finding.little for verdict in verdicts.arms for finding in verdict.findings):
-        out.print(Text("Little at stake: the plan loses less than 1% by it; do nothing about it."))
+        show(out, "Little at stake: the plan loses less than 1% by it; do nothing about it.")
     if not verdicts.believable and not reported:
-        out.print(Text("All findings: --report page.html, or --json.", style="dim"))
+        show(out, dim("All findings: --report page.html, or --json."))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from restive.base.words import clauses, duration_text, outward
-from restive.cli.console import console, gain_text, option_row, table, title
+from restive.cli.console import console, dim, gain_text, option_row, show, table, title
 from restive.learners.references import citation
 
 if TYPE_CHECKING:
@@ -22,18 +22,16 @@ def show_run(facts: Mapping[str, Any]) -> None:
     out = console()
     if facts["interrupted"]:
         words = f"restive: interrupted; reached {facts['steps']:,} of {facts['horizon']:,} steps."
-        console(stderr=True).print(Text(words, style="yellow"))
+        show(console(stderr=True), Text(words, style="yellow"))
     if not facts["steps"]:
         return
-    out.print(title(facts, f"{facts['learner']}, {_steps(facts['steps'])}"))
-    out.print()
     heads = ("", "compared with", "earns per step", "lost in total")
-    out.print(table(out, heads, _rows(facts), right=(2, 3)))
-    out.print()
-    out.print(Text(f"{_sentence(facts)} {_meaning(facts)}"))
-    for note in _notes(facts):
-        out.print(Text(note))
-    out.print(Text(_small(facts), style="dim"))
+    show(
+        out,
+        title(facts, f"{facts['learner']}, {_steps(facts['steps'])}"), "",
+        table(out, heads, _rows(facts), right=(2, 3)), "",
+        f"{_sentence(facts)} {_meaning(facts)}", *_notes(facts), dim(_small(facts)),
+    )  # fmt: skip
 
 
 def show_learners(entries: Iterable[Declaration], default: str) -> None:
@@ -52,10 +50,9 @@ def show_learners(entries: Iterable[Declaration], default: str) -> None:
         )
         rows += [(head, text) for head, text in words if text]
         rows += [option_row(option) for option in entry.options]
-    out.print(table(out, ("learner", "what it is"), rows, right=()))
-    out.print()
     command = "restive learn PROBLEM --learner NAME --horizon 1e6"
-    out.print(Text(f"{command} lets one play; those on MDPs are classes in Python."))
+    words = f"{command} lets one play; those on MDPs are classes in Python."
+    show(out, table(out, ("learner", "what it is"), rows, right=()), "", words)
 
 
 def _rows(facts: Mapping[str, Any]) -> list[tuple[str, ...]]:

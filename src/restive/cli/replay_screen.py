@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from restive.cli.console import console, table
+from restive.cli.console import console, dim, show, table
 
 if TYPE_CHECKING:
     from restive.data.replay_result import Replay, ReplayRow
@@ -17,9 +17,7 @@ def show_replay(replay: Replay) -> None:
     count, steps = len(replay.arms), replay.steps
     seen = "all recorded" if replay.complete else f"{replay.share:.2%} recorded"
     words = f": {count} {'arm' if count == 1 else 'arms'} over {steps:,} steps, {seen}."
-    out.print(Text.assemble((replay.name or "A trace", "bold"), words))
-    for note in replay.notes:
-        out.print(Text(note, style="dim"))
+    show(out, Text.assemble((replay.name or "A trace", "bold"), words), *map(dim, replay.notes))
     best = next(row for row in replay.rows if row.name == f"best arm: {replay.best_arm}")
     heads = ["", "per step", "vs best arm", "luck"]
     rows = [_cells(row, best.rate) for row in replay.rows]
@@ -28,10 +26,7 @@ def show_replay(replay: Replay) -> None:
         judged = replay.steps - replay.judged_from
         counts = (f"{row.counted * judged:,.0f}" for row in replay.rows)
         rows = [[*cells, count] for cells, count in zip(rows, counts, strict=True)]
-    out.print()
-    out.print(table(out, heads, rows, right=(1, 2, 3, 4)))
-    out.print()
-    out.print(Text(_reading(replay)))
+    show(out, "", table(out, heads, rows, right=(1, 2, 3, 4)), "", _reading(replay))
 
 
 def _cells(row: ReplayRow, best: float) -> list[str]:

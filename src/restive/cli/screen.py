@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from restive.base.words import count_text, duration_text, listed, outward, size_text
-from restive.cli.console import console, gain_text, table, title, waiting
+from restive.cli.console import console, dim, gain_text, show, table, title, waiting
 
 __all__ = ["show_plan", "show_problem"]
 
@@ -27,20 +27,15 @@ def show_problem(facts: Mapping[str, Any]) -> None:
     out = console()
     count = facts["n_arms"]
     close = f"{facts['tolerance']:g}"
-    out.print(title(facts, f"{count:,} arm{'s' * (count != 1)}"))
-    out.print()
     heads = ("arm", "states", "reward", "period", "mixes in", f"to {close} in", "diameter")
     shown = facts["arms"][: SHOWN_ARMS + (count == SHOWN_ARMS + 1)]
     facts_rows = [_arm_row(arm, j == facts["best_arm"]["arm"]) for j, arm in enumerate(shown)]
-    out.print(table(out, (*heads, "reversible"), facts_rows, right=range(1, 7), spare=1))
-    if len(shown) < count:
-        out.print(Text(f"and {count - len(shown):,} more (see --json)"))
-    out.print()
-    state_rows = [row for arm in shown for row in _state_rows(arm)]
-    state_heads = ("arm", "state", "reward", "share of time")
-    out.print(table(out, state_heads, state_rows, right=(2, 3)))
-    out.print()
-    out.print(Text(_problem_sentence(facts)))
+    arms = table(out, (*heads, "reversible"), facts_rows, right=range(1, 7), spare=1)
+    more = [f"and {count - len(shown):,} more (see --json)"] * (len(shown) < count)
+    rows = [row for arm in shown for row in _state_rows(arm)]
+    states = table(out, ("arm", "state", "reward", "share of time"), rows, right=(2, 3))
+    name = title(facts, f"{count:,} arm{'s' * (count != 1)}")
+    show(out, name, "", arms, *more, "", states, "", _problem_sentence(facts))
 
 
 def show_plan(facts: Mapping[str, Any], myopic: Finder, words: Finder, more: bool = True) -> bool:
@@ -50,16 +45,12 @@ def show_plan(facts: Mapping[str, Any], myopic: Finder, words: Finder, more: boo
     out what is not there yet.
     """
     out = console()
-    out.print(title(facts, "plan"))
-    out.print()
-    out.print(Text(_plan_sentence(facts)))
-    out.print()
+    show(out, title(facts, "plan"), "", _plan_sentence(facts), "")
     beside = _unless_interrupted("evaluating the myopic policy", myopic) if more else None
-    out.print(_policies(out, facts, beside))
+    show(out, _policies(out, facts, beside))
     told = beside and _unless_interrupted("putting the policy into words", words)
     if told:
         _show_words(out, told)
-    out.print()
     _show_effort(out, facts)
     return bool(told)
 
@@ -91,25 +82,23 @@ def _show_words(out: Console, told: Mapping[str, Any]) -> None:
     from restive.report.policy.words import chance_note
 
     if told["rule"]:
-        out.print()
-        out.print(Text(f"In words: {told['rule']['sentence']}"))
-    out.print()
-    out.print(_situations(out, told["situations"]))
+        show(out, "", f"In words: {told['rule']['sentence']}")
+    show(out, "", _situations(out, told["situations"]))
     if note := chance_note(situation["pull"] for situation in told["situations"]):
-        out.print(Text(note, style="dim"))
+        show(out, dim(note))
 
 
 def _show_effort(out: Console, facts: Mapping[str, Any]) -> None:
     sweeps = "1 sweep" if facts["sweeps"] == 1 else f"{facts['sweeps']:,} sweeps"
     small = f"{facts['states']:,} information states, {sweeps}, {duration_text(facts['seconds'])}."
-    out.print(Text(small, style="dim"))
+    show(out, "", dim(small))
     if not facts["converged"]:
         words = (
             f"restive: the tolerance of {facts['tolerance']:g} was not reached: "
             f"{facts['note'] or 'the caps given, or rounding, leave the interval wider'}. "
             "It still holds."
         )
-        console(stderr=True).print(Text(words, style="yellow"))
+        show(console(stderr=True), Text(words, style="yellow"))
 
 
 def _situations(out: Console, situations: Sequence[Mapping[str, Any]]) -> Table | Text:

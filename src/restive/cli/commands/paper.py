@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -59,12 +58,14 @@ def paper(
 
 def _run(claims: tuple[Claim, ...], quick: bool, workers: int) -> tuple[list[Judgement], bool]:
     """Outcomes in the order of the claims, and whether the run was interrupted."""
+    from restive.cli.console import waiting
     from restive.paper.claim import Scale
     from restive.paper.running import run_claims
 
     judgements: list[Judgement] = []
     interrupted = False
-    with _watching(len(claims)) as watch:
+    with waiting("running the paper, compiling first where needed; Ctrl-C stops") as say:
+        watch = _Watch(len(claims), say)
         try:
             for judgement in run_claims(
                 claims, Scale(quick), workers=workers, progress=watch.update
@@ -99,29 +100,19 @@ class _Watch:
         print(f"{judgement.claim.name}: {judgement.finding.verdict} ({words})", file=sys.stderr)
 
 
-@contextmanager
-def _watching(claims: int) -> Iterator[_Watch]:
-    from restive.cli.console import waiting
-
-    with waiting("running the paper, compiling first where needed; Ctrl-C stops") as say:
-        yield _Watch(claims, say)
-
-
 def _show(result: dict[str, Any], written: list[str]) -> None:
     from rich.text import Text
 
-    from restive.cli.console import console, show_written, table
+    from restive.cli.console import console, show, show_written, table
     from restive.paper.report import summary, verdict_words
 
     out = console()
     rows = [(claim["name"], claim["place"], claim["number"], verdict_words(claim))
             for claim in result["claims"]]  # fmt: skip
-    out.print(table(out, ("claim", "place", "number", "verdict"), rows, right=()))
-    out.print()
-    for claim in result["claims"]:
-        if claim["verdict"] != "holds":
-            out.print(
-                Text(f"{claim['name']}, {claim['verdict']}: {claim['statement']} {claim['note']}")
-            )
-    out.print(Text(summary(result), style="bold"))
+    others = [
+        f"{claim['name']}, {claim['verdict']}: {claim['statement']} {claim['note']}"
+        for claim in result["claims"] if claim["verdict"] != "holds"
+    ]  # fmt: skip
+    claims = table(out, ("claim", "place", "number", "verdict"), rows, right=())
+    show(out, claims, "", *others, Text(summary(result), style="bold"))
     show_written(written)
