@@ -6,14 +6,15 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import product
 from math import ceil, isfinite
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from restive.base.words import duration_text, outward
-from restive.cli.console import console, table, waiting
+from restive.cli.console import console, dim, show, table, waiting
 from restive.experiments.progress import Watcher, far
 from restive.experiments.results import Failure, Results
 from restive.experiments.statistics import Interval
@@ -76,26 +77,25 @@ def watching(directory: str, warm: Callable[[], None]) -> Iterator[Watcher]:
         raise typer.Exit(130) from None
 
 
-def show(results: Results, summary: Summary, directory: str) -> None:
+def show_comparison(results: Results, summary: Summary, directory: str) -> None:
     """Print the rankings and where everything is."""
     out = console()
-    for problem in results.problems:
-        for horizon in results.horizons:
-            _show_ranking(out, results, summary, problem, horizon)
+    for problem, horizon in product(results.problems, results.horizons):
+        show(out, *_ranking(out, results, summary, problem, horizon), "")
     if not results.finished:
         why = "every run failed" if results.failures else "no learner can play these problems"
-        out.print(Text(f"Nothing was played to the end: {why}."))
+        show(out, f"Nothing was played to the end: {why}.")
     else:
-        _show_means(out, results, summary)
+        show(out, *_means(results, summary))
     if results.failures:
-        out.print(Text(f"Tracebacks are in {directory}/log.jsonl; the same command tries failed "
-                       "runs again, and keeps the others."))  # fmt: skip
+        again = "the same command tries failed runs again, and keeps the others"
+        show(out, f"Tracebacks are in {directory}/log.jsonl; {again}.")
     if results.finished:
         page = f"restive report {directory} makes a page of them"
-        out.print(Text(f"Results are in {directory}; {page}."))
+        show(out, f"Results are in {directory}; {page}.")
 
 
-def _show_means(out: Console, results: Results, summary: Summary) -> None:
+def _means(results: Results, summary: Summary) -> Iterator[str]:
     """What the numbers in the tables are."""
     count = f"{results.runs} run{'s' * (results.runs != 1)}"
     level = f"{100 * summary.level:g}%"
@@ -103,9 +103,9 @@ def _show_means(out: Console, results: Results, summary: Summary) -> None:
              for entry in summary.entries if entry.runs]  # fmt: skip
     known = any(isfinite(mean.lower) for mean in shown)
     words = f", with {level} intervals" if known else ""
-    out.print(Text(f"Means over {count} in the same worlds{words}."))
+    yield f"Means over {count} in the same worlds{words}."
     for reason in sorted({mean.reason for mean in shown} - {""}):
-        out.print(Text(f"No interval: {reason}."))
+        yield f"No interval: {reason}."
 
 
 def _measure(results: Results, summary: Summary, problem: str) -> Measure:
@@ -124,9 +124,9 @@ def _ceiling_sentence(results: Results, problem: str, horizon: int) -> str:
     )
 
 
-def _show_ranking(
+def _ranking(
     out: Console, results: Results, summary: Summary, problem: str, horizon: int
-) -> None:
+) -> Iterator[RenderableType]:
     """One table: learners by mean regret, and after them those that could not play."""
     entries = summary.ranking(problem, horizon)
     gain = results.gains[problem][0]
@@ -136,26 +136,23 @@ def _show_ranking(
         best = "not planned exactly, so learners are ranked by weak regret"
     if problem in results.traces:
         best = "a trace, ranked by weak regret against its best arm in hindsight"
-    out.print(Text(f"{plain(problem)}, {horizon:,} steps: {best}", style="bold"))
+    yield Text(f"{plain(problem)}, {horizon:,} steps: {best}", style="bold")
     if not isfinite(gain) and problem not in results.traces:
-        out.print(Text(_ceiling_sentence(results, problem, horizon)))
-    out.print()
+        yield _ceiling_sentence(results, problem, horizon)
+    yield ""
     names = _names(results.learners)
     heads = ("", "learner", WORDS[measure], "between", "grows", "a run took")
     names = {name: shown + TOLD * (name in summary.yardsticks) for name, shown in names.items()}
     rows = [_row(entry, measure, names) for entry in entries if not entry.refusal]
     if rows:
-        out.print(table(out, heads, rows, right=(0, 2, 3, 4, 5), spare=2))
+        yield table(out, heads, rows, right=(0, 2, 3, 4, 5), spare=2)
     for entry in entries:
         if entry.refusal:
-            words = f"{names[entry.learner]} did not play: {printable(entry.refusal, LINE)}"
-            out.print(Text(words, style="dim"))
+            yield dim(f"{names[entry.learner]} did not play: {printable(entry.refusal, LINE)}")
     for name in results.learners:
         if failure := results.failures.get((problem, name, horizon)):
-            out.print(
-                Text(f"{names[name]}: {printable(_failed(failure, measure), LINE)}", style="red")
-            )
-    out.print()
+            words = printable(_failed(failure, measure), LINE)
+            yield Text(f"{names[name]}: {words}", style="red")
 
 
 def _failed(failure: Failure, measure: Measure) -> str:

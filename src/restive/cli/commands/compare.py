@@ -85,7 +85,7 @@ def compare(
     if json:
         print_json({"directory": out, **summary.to_dict(), "failures": _failures(results)})
     else:
-        compare_screen.show(results, summary, out)
+        compare_screen.show_comparison(results, summary, out)
     if results.failures or not results.finished:
         raise typer.Exit(1 if results.failures else 2)
 

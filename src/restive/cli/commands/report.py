@@ -47,6 +47,9 @@ def report(
     A comparison that is not finished is reported as far as it got. With --figure or --table, one
     figure or table for a paper is written instead.
     """
+    from restive.cli import console
+    from restive.report.comparison.report import write_report
+
     if figure or table:
         look = {"width": width, "panels": int(panels), "labels": labels, "style": style,
                 "title": title, "regret": regret}  # fmt: skip
@@ -54,25 +57,15 @@ def report(
         files = [path for path in (figure, table) if path]
     else:
         chosen = [kind.strip().lower() for kind in formats.split(",") if kind.strip()]
-        written = _whole(directory, out, chosen)
+        with console.waiting("writing the report"):
+            written = write_report(directory, out or None, chosen or None)
         files = [str(path) for path in written]
     if json:
         print_json({"directory": directory, "files": files})
     elif figure or table:
-        from restive.cli.console import show_written
-
-        show_written(files)
+        console.show_written(files)
     else:
         _show(written, everything=not chosen and not out)
-
-
-def _whole(directory: str, out: str, formats: list[str]) -> list[Path]:
-    """Write the report; returns its files."""
-    from restive.cli import console
-    from restive.report.comparison.report import write_report
-
-    with console.waiting("writing the report"):
-        return write_report(directory, out or None, formats or None)
 
 
 def _show(written: list[Path], everything: bool) -> None:
