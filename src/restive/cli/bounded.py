@@ -94,9 +94,11 @@ def show_bounded(plan: BoundedPlan) -> bool:
     out = console()
     known = of_bounded(plan)
     low, high = outward(known["gain_lower"], known["gain_upper"])
+    played = plan.simulated
+    kind = "certified" if played is None else f"simulated, {played.confidence:.0%} interval"
     rows = [
         ("no policy earns more than", high, "certified"),
-        ("this policy earns at least", low, _kind(plan)),
+        ("this policy earns at least", low, kind),
     ]
     if plan.lower_kind == "simulated":
         sure = outward(known["certified_lower"], known["gain_upper"])[0]
@@ -130,12 +132,6 @@ def _words(plan: BoundedPlan) -> tuple[BoundedWords | None, bool]:
         return None, True
     except ArithmeticError:
         return None, False
-
-
-def _kind(plan: BoundedPlan) -> str:
-    if plan.simulated is None:
-        return "certified"
-    return f"simulated, {plan.simulated.confidence:.0%} interval"
 
 
 def _arms(plan: BoundedPlan) -> str:

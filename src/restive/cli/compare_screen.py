@@ -17,7 +17,6 @@ from restive.base.words import duration_text, outward
 from restive.cli.console import console, dim, show, table, waiting
 from restive.experiments.progress import Watcher, far
 from restive.experiments.results import Failure, Results
-from restive.experiments.statistics import Interval
 from restive.experiments.summary import Summary
 from restive.experiments.summary import Entry, Measure, exponent
 from restive.report.drawing.picture import printable
@@ -180,16 +179,10 @@ def _row(entry: Entry, measure: Measure, names: Mapping[str, str]) -> tuple[str,
         f"{entry.rank}.",
         names[entry.learner],
         f"{mean.value:,.1f}",
-        _bounds(mean),
+        f"{mean.lower:,.1f} and {mean.upper:,.1f}" if isfinite(mean.lower) else "-",
         f"T^{exponent(growth)}" if isfinite(growth) else "-",
         duration_text(entry.seconds).replace("less than ", "<") if isfinite(entry.seconds) else "-",
     )
-
-
-def _bounds(interval: Interval) -> str:
-    if not isfinite(interval.lower):
-        return "-"
-    return f"{interval.lower:,.1f} and {interval.upper:,.1f}"
 
 
 def _rough(seconds: float) -> str:

@@ -20,15 +20,16 @@ GAP = "Gap regret is the same loss added up pull by pull, without the luck in re
 def show_run(facts: Mapping[str, Any]) -> None:
     """Print what ``restive learn`` found."""
     out = console()
+    steps = facts["steps"]
     if facts["interrupted"]:
-        words = f"restive: interrupted; reached {facts['steps']:,} of {facts['horizon']:,} steps."
+        words = f"restive: interrupted; reached {steps:,} of {facts['horizon']:,} steps."
         show(console(stderr=True), Text(words, style="yellow"))
-    if not facts["steps"]:
+    if not steps:
         return
     heads = ("", "compared with", "earns per step", "lost in total")
     show(
         out,
-        title(facts, f"{facts['learner']}, {_steps(facts['steps'])}"), "",
+        title(facts, f"{facts['learner']}, {steps:,} step{'s' * (steps != 1)}"), "",
         table(out, heads, _rows(facts), right=(2, 3)), "",
         f"{_sentence(facts)} {_meaning(facts)}", *_notes(facts), dim(_small(facts)),
     )  # fmt: skip
@@ -120,10 +121,6 @@ def _small(facts: Mapping[str, Any]) -> str:
     times = f"{duration_text(facts['seconds'])}, of which {planning} planning."
     count = facts["episodes"]
     return f"{count:,} episode{'s' * (count != 1)}, {times}" if count else times.capitalize()
-
-
-def _steps(count: int) -> str:
-    return f"{count:,} step{'s' * (count != 1)}"
 
 
 def _lost(value: float | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from restive import __version__
@@ -37,13 +36,9 @@ def _described(entry: Declaration) -> dict[str, Any]:
         "yardstick": entry.yardstick,
         "several_pulls": entry.several_pulls,
         "for_bandits": entry.for_bandits,
-        "options": list(_options(entry)),
-    }
-
-
-def _options(entry: Declaration) -> Iterator[dict[str, Any]]:
-    for option in entry.options:
-        yield {
-            "name": option.name, "kind": option.kind, "default": option.default,
-            "help": option.help, "may_be": option.range,
-        }  # fmt: skip
+        "options": [
+            {"name": option.name, "kind": option.kind, "default": option.default,
+             "help": option.help, "may_be": option.range}
+            for option in entry.options
+        ],
+    }  # fmt: skip

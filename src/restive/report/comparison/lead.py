@@ -70,8 +70,11 @@ def lead(results: Results, summary: Summary) -> list[str]:
     )
     if not order:
         return [opening, "No learner has finished yet."]
-    tell = _on_one if len(results.problems) == 1 else _on_many
-    return [opening, *tell(results, summary, horizon, order), *_too_few(results, horizon)]
+    if len(results.problems) == 1:
+        told = _on_one(results, summary, horizon)
+    else:
+        told = _on_many(results, summary, horizon, order)
+    return [opening, *told, *_too_few(results, horizon)]
 
 
 def _problems(results: Results, horizon: int) -> str:
@@ -89,7 +92,8 @@ def _order(results: Results, summary: Summary, horizon: int) -> dict[str, float]
     for problem in results.problems:
         rivals = _rivals(summary, problem, horizon)
         for entry in rivals:
-            ranks.setdefault(entry.learner, []).append(_place(entry, rivals))
+            place = 1 + sum((rival.rank or 0) < (entry.rank or 0) for rival in rivals)
+            ranks.setdefault(entry.learner, []).append(place)
     most = max(map(len, ranks.values()), default=0)
     full = {name: fmean(places) for name, places in ranks.items() if len(places) == most}
     return {name: full[name] for name in sorted(full, key=lambda name: full[name])}
@@ -101,11 +105,7 @@ def _rivals(summary: Summary, problem: str, horizon: int) -> list[Entry]:
     return [e for e in entries if e.learner not in summary.yardsticks] or entries
 
 
-def _place(entry: Entry, rivals: list[Entry]) -> int:
-    return 1 + sum((e.rank or 0) < (entry.rank or 0) for e in rivals)
-
-
-def _on_one(results: Results, summary: Summary, horizon: int, order: dict[str, float]) -> list[str]:
+def _on_one(results: Results, summary: Summary, horizon: int) -> list[str]:
     problem = results.problems[0]
     place = standing(summary, problem, horizon)
     entry = summary.entry(problem, place.least, horizon)

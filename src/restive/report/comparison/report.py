@@ -102,9 +102,14 @@ def _files(
         from restive.report.comparison.page import experiment_page
 
         yield page, experiment_page(bands, summary).encode()
-    figures = [f".{kind}" for kind in ("svg", "pdf") if kind in kinds]
+    figures = tuple(f".{kind}" for kind in ("svg", "pdf") if kind in kinds)
     if figures:
-        yield from _figures(bands, tuple(figures), folder)
+        from restive.report.comparison.figures import regret_figure
+
+        for place in _places(bands):
+            drawn = regret_figure(bands, *place, figures) or {}
+            for suffix, content in drawn.items():
+                yield _figure(folder, bands, *place, suffix), content
     if "md" in kinds:
         from restive.report.comparison.markdown import experiment_markdown
 
@@ -130,15 +135,6 @@ def _figure(folder: Path, bands: Bands, problem: str, horizon: int, kind: str) -
 
     number = bands.results.problems.index(problem)
     return folder / "figures" / f"{number:02d}-{slug(problem)}-{horizon}{kind}"
-
-
-def _figures(bands: Bands, kinds: tuple[str, ...], folder: Path) -> Iterator[tuple[Path, bytes]]:
-    from restive.report.comparison.figures import regret_figure
-
-    for problem, horizon in _places(bands):
-        drawn = regret_figure(bands, problem, horizon, kinds) or {}
-        for kind, content in drawn.items():
-            yield _figure(folder, bands, problem, horizon, kind), content
 
 
 def _parquet(bands: Bands) -> bytes:

@@ -59,9 +59,10 @@ def _strip_panel(ax: Axes, bandit: Bandit, panel: Strips, top: float) -> None:
     _row_names(ax, bandit, panel)
     ax.set_ylim(rows, 0)
     ax.hlines(np.arange(1, rows), edges[0], edges[-1], color="white", linewidth=2.5)
-    _dots(ax, panel)
-    for r in range(rows):
-        _name_runs(ax, bandit, panel, r, top)
+    r, n = np.nonzero(panel.visits >= RARE)
+    _scatter(ax, panel.ages[n], r + 0.8, panel.visits[r, n] / 4)
+    for row in range(rows):
+        _name_runs(ax, bandit, panel, row, top)
 
 
 def _row_names(ax: Axes, bandit: Bandit, panel: Strips) -> None:
@@ -78,11 +79,6 @@ def _row_names(ax: Axes, bandit: Bandit, panel: Strips) -> None:
             heading, (0, 1), (-8, 4), xycoords="axes fraction", textcoords="offset points",
             ha="right", va="bottom", fontsize=8.5, color="#555555",
         )  # fmt: skip
-
-
-def _dots(ax: Axes, panel: Strips) -> None:
-    r, n = np.nonzero(panel.visits >= RARE)
-    _scatter(ax, panel.ages[n], r + 0.8, panel.visits[r, n] / 4)
 
 
 def _scatter(ax: Axes, x: NDArray[Any], y: NDArray[Any], visits: Floats) -> None:
@@ -119,7 +115,8 @@ def _age_axis(ax: Axes, which: str, ages: Ints, period: int) -> None:
     low, high = int(ages[0]), int(ages[-1])
     if high > FINE:
         ax.set(**{f"{which}scale": "log"})
-        marks = [mark for mark in _round_ages(high) if low <= mark < high / 1.6]
+        rounds = [mark * 10**k for k in range(len(str(high))) for mark in (1, 2, 5)]
+        marks = [mark for mark in rounds if low <= mark < high / 1.6]
     else:
         marks = list(range(low, high, 1 if high <= 14 else 2 if high <= 26 else 4))
     if marks and high - marks[-1] < (high - low) / 9 and high <= FINE:
@@ -129,10 +126,6 @@ def _age_axis(ax: Axes, which: str, ages: Ints, period: int) -> None:
     axis.set_ticks([*marks, high], [*map(str, marks), f"{high}{more}"])
     axis.set_ticks([], minor=True)
     ax.set(**{f"{which}lim": (edges[0], edges[-1])})
-
-
-def _round_ages(high: int) -> list[int]:
-    return [mark * 10**k for k in range(len(str(high))) for mark in (1, 2, 5)]
 
 
 def draw_maps(figure: Figure, bandit: Bandit, maps: Sequence[AgeMap]) -> str:
@@ -162,7 +155,7 @@ def _map_panel(ax: Axes, bandit: Bandit, part: AgeMap, top: float) -> None:
     ax.pcolormesh(edges[0], edges[1], painted, rasterized=True)
     _age_axis(ax, "x", part.ages[0], bandit.arms[a].period)
     _age_axis(ax, "y", part.ages[1], bandit.arms[b].period)
-    seen = [_in_brackets(_seen(bandit, arm, part.also[arm])) for arm in range(3)]
+    seen = [_seen(bandit, arm, part.also[arm]) for arm in range(3)]
     names = [colors.arm_label(bandit, arm, 10) for arm in range(3)]
     title = f"now {names[part.last]}{seen[part.last]}: {part.share:.0%}"
     ax.set_title(title, fontsize=9.5 if len(title) <= ROOM else 8)
@@ -175,14 +168,12 @@ def _map_panel(ax: Axes, bandit: Bandit, part: AgeMap, top: float) -> None:
 
 
 def _seen(bandit: Bandit, arm: int, states: tuple[int, ...]) -> str:
-    """The states of an arm for which a map holds, in a few letters."""
-    if len(states) == bandit.n_states[arm] > 1:
-        return "any"
+    """The states of an arm for which a map holds, in brackets and a few letters."""
     words = "/".join(colors.state_label(bandit, arm, state, 9) for state in states)
-    return words if len(words) <= 16 else f"{len(states)} states"
-
-
-def _in_brackets(words: str) -> str:
+    if len(states) == bandit.n_states[arm] > 1:
+        words = "any"
+    elif len(words) > 16:
+        words = f"{len(states)} states"
     return f" ({words})" if words else ""
 
 

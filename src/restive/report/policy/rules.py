@@ -16,7 +16,7 @@ from restive.planning.policy_chain import BYTES_PER_STATE
 from restive.policies.policy import Always, InTurn, Policy
 
 if TYPE_CHECKING:
-    from restive.model.bandit import Arm, Bandit
+    from restive.model.bandit import Bandit
     from restive.planning import Plan
 
 Stays = tuple[tuple[bool, ...], ...]  # for each arm and state: whether to stay after seeing it
@@ -128,14 +128,9 @@ def _candidates(plan: Plan, pulled: list[int]) -> Iterator[tuple[str, AnyPolicy]
     yield "Pull the arm that promises the largest reward for the next step", "myopic"
 
 
-def _promises(arm: Arm) -> Floats:
-    """Mean reward of the next step after each state."""
-    return np.asarray(arm.transitions @ arm.rewards)
-
-
 def _stays(bandit: Bandit) -> list[Stays]:
     """States that promise at least some amount, for each amount that makes a difference."""
-    promises = [_promises(arm) for arm in bandit.arms]
+    promises = [arm.transitions @ arm.rewards for arm in bandit.arms]
     levels = np.unique(np.concatenate(promises).round(12))
     levels = levels[np.linspace(0, len(levels) - 1, min(len(levels), THRESHOLDS)).astype(int)]
     every = [tuple(tuple((own >= level - 1e-9).tolist()) for own in promises) for level in levels]
