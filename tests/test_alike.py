@@ -54,24 +54,24 @@ def test_alike_are_arms_with_the_same_chain_rewards_and_states():
 
 def test_roles_of_three_arms_keep_what_the_policy_does():
     """The action in a situation put in order is that of the situation, put in the same order."""
-    made = plan(channels(3), 1e-6)
-    seen = visits_of(made)
-    named, ordered = three_alike(made.bandit, seen)
+    solution = plan(channels(3), 1e-6)
+    seen = visits_of(solution)
+    named, ordered = three_alike(solution.bandit, seen)
     assert [arm.name for arm in named.arms] == ["this arm", "another", "the third"]
     assert (ordered.last == 0).all()
     assert ordered.shares.sum() == pytest.approx(1)
-    best, gaps = best_pulls(made, ordered.states, ordered.ages)
+    best, gaps = best_pulls(solution, ordered.states, ordered.ages)
     clear = gaps > 1e-4
     assert clear.mean() > 0.5
     assert (best[clear] == ordered.pulls[clear]).all()
-    assert len(age_maps(made, ordered)) < len(age_maps(made, seen))
+    assert len(age_maps(solution, ordered)) < len(age_maps(solution, seen))
     assert three_alike(channels(2, channel("x", 0.3)), seen) is None
 
 
 def test_rows_of_arms_alike_add_up_those_of_each():
-    made = plan(channels(3, channel("other", 0.4, 0.3, 0.9)), 1e-3)
-    seen = visits_of(made)
-    each, merged = returns(made.bandit, seen), shown_returns(made.bandit, seen)
+    solution = plan(channels(3, channel("other", 0.4, 0.3, 0.9)), 1e-3)
+    seen = visits_of(solution)
+    each, merged = returns(solution.bandit, seen), shown_returns(solution.bandit, seen)
     for state in (0, 1):
         mine = (each.arms < 3) & (each.states == state)
         row = int(np.flatnonzero((merged.arms == 0) & (merged.states == state))[0])
@@ -84,8 +84,8 @@ def test_rows_of_arms_alike_add_up_those_of_each():
         )
         assert merged.following[row, 0] * merged.share[row] == pytest.approx(same)
     assert merged.following.sum(axis=1) == pytest.approx(1)
-    assert situations(made)[0].seen == "one of channels 1 to 3 good"
-    assert situations(made)[0].pull == "the same arm"
+    assert situations(solution)[0].seen == "one of channels 1 to 3 good"
+    assert situations(solution)[0].pull == "the same arm"
 
 
 # --- plans for many arms
@@ -130,8 +130,8 @@ def test_staying_before_the_index_is_what_it_says():
 
 
 def test_shares_of_simulated_play_are_those_of_the_stationary_law():
-    made = plan(channels(1, channel("other", 0.4, 0.3, 0.9)), 1e-4)
-    assert pull_shares(made) == pytest.approx(visits_of(made).pulled(2), abs=0.05)
+    solution = plan(channels(1, channel("other", 0.4, 0.3, 0.9)), 1e-4)
+    assert pull_shares(solution) == pytest.approx(visits_of(solution).pulled(2), abs=0.05)
 
 
 def test_slow_arms_are_all_pulled_in_simulated_play():
@@ -143,9 +143,11 @@ def test_slow_arms_are_all_pulled_in_simulated_play():
 def test_a_block_is_not_called_optimal_for_all_arms():
     """Rule and shares of an exact block are computed, and compared with the policy alone."""
     many = [channel(f"poor {k}", 0.05, 0.5, 0.2) for k in range(12)]
-    made = best_plan(Bandit([channel("good", 0.3, 0.1), channel("fair", 0.3, 0.3), *many]), time=8)
-    assert made.method == "block"
-    words = bounded_words(made)
+    bounded = best_plan(
+        Bandit([channel("good", 0.3, 0.1), channel("fair", 0.3, 0.3), *many]), time=8
+    )
+    assert bounded.method == "block"
+    words = bounded_words(bounded)
     assert words.computed
     assert words.value is None
     assert sum(share for _, share in words.shares) == pytest.approx(1)

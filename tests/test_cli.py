@@ -148,8 +148,8 @@ def test_gallery_lists_every_problem_and_parameter():
     ],
 )
 def test_parameters_are_options_anywhere(words):
-    found = tomllib.loads(run("problem", *words).stdout)
-    assert found["arms"][1]["transitions"] == [[0.95, 0.05], [0.05, 0.95]]
+    problem = tomllib.loads(run("problem", *words).stdout)
+    assert problem["arms"][1]["transitions"] == [[0.95, 0.05], [0.05, 0.95]]
 
 
 def test_hyphens_and_lists_in_parameters():
@@ -270,19 +270,19 @@ def test_tolerances_that_are_none(command, tolerance, example):
 
 def test_inspect_prints_the_facts_of_example_1_as_json(example):
     """d(t) = 0.8^t: below 1/4 from t = 7 on, below 1e-6 from t = 62 on."""
-    found = json.loads(run("inspect", example, "--json").stdout)
-    assert [arm["name"] for arm in found["arms"]] == ["channel 1", "channel 2"]
-    for arm in found["arms"]:
+    facts = json.loads(run("inspect", example, "--json").stdout)
+    assert [arm["name"] for arm in facts["arms"]] == ["channel 1", "channel 2"]
+    for arm in facts["arms"]:
         assert arm["states"] == ["busy", "free"]
         assert arm["stationary"] == pytest.approx([0.5, 0.5], rel=1e-15)
         assert (arm["period"], arm["mixing_time"], arm["reversible"]) == (1, 7, True)
         assert arm["mixing_time_at_tolerance"] == math.ceil(math.log(1e-6) / math.log(0.8))
         assert arm["diameter"] == pytest.approx(10)
         assert arm["gain"] == pytest.approx(0.5)
-    assert found["best_arm"] == {"arm": 0, "name": "channel 1", "gain": pytest.approx(0.5)}
-    assert found["tolerance"] == 1e-6
-    assert set(found["forecast"]) == {"states", "colors", "caps", "bytes", "seconds", "fits"}
-    assert found["forecast"]["colors"] == 2 * sum(found["forecast"]["caps"])
+    assert facts["best_arm"] == {"arm": 0, "name": "channel 1", "gain": pytest.approx(0.5)}
+    assert facts["tolerance"] == 1e-6
+    assert set(facts["forecast"]) == {"states", "colors", "caps", "bytes", "seconds", "fits"}
+    assert facts["forecast"]["colors"] == 2 * sum(facts["forecast"]["caps"])
 
 
 def test_inspect_says_the_same_from_a_file_and_from_standard_input(example):
@@ -321,37 +321,37 @@ def test_names_are_not_taken_for_markup():
 def test_many_states_are_cut_short_on_the_screen_only():
     given = run("problem", "random", "--n-states", "40", "--n-arms", "1").stdout
     assert "and 28 more (see --json)" in run("inspect", "-", given=given).stdout
-    found = json.loads(run("inspect", "-", "--json", given=given).stdout)
-    assert len(found["arms"][0]["stationary"]) == 40
+    facts = json.loads(run("inspect", "-", "--json", given=given).stdout)
+    assert len(facts["arms"][0]["stationary"]) == 40
 
 
 # Planning -----------------------------------------------------------------------------------------
 
 
 def test_plan_of_example_1_as_json(example):
-    found = json.loads(spawn("plan", example, "--json").stdout)
-    assert found["gain_lower"] <= 0.7 <= found["gain_upper"]
-    assert found["gain_upper"] - found["gain_lower"] <= 1e-6
-    assert found["gain_lower"] <= found["gain"] <= found["gain_upper"]
-    assert found["best_arm"] == {"arm": 0, "name": "channel 1", "gain": pytest.approx(0.5)}
-    assert found["myopic"]["gain"] == pytest.approx(0.7, abs=1e-6)  # myopic is best here
-    assert found["converged"] is True
-    assert found["problem"] == "Example 1, epsilon = 0.1"
-    assert found["version"] == restive.__version__
-    assert found["tolerance"] == 1e-6
-    assert len(found["caps"]) == 2
-    assert found["states"] > 0
-    assert found["sweeps"] > 0
-    assert found["seconds"] >= 0
+    facts = json.loads(spawn("plan", example, "--json").stdout)
+    assert facts["gain_lower"] <= 0.7 <= facts["gain_upper"]
+    assert facts["gain_upper"] - facts["gain_lower"] <= 1e-6
+    assert facts["gain_lower"] <= facts["gain"] <= facts["gain_upper"]
+    assert facts["best_arm"] == {"arm": 0, "name": "channel 1", "gain": pytest.approx(0.5)}
+    assert facts["myopic"]["gain"] == pytest.approx(0.7, abs=1e-6)  # myopic is best here
+    assert facts["converged"] is True
+    assert facts["problem"] == "Example 1, epsilon = 0.1"
+    assert facts["version"] == restive.__version__
+    assert facts["tolerance"] == 1e-6
+    assert len(facts["caps"]) == 2
+    assert facts["states"] > 0
+    assert facts["sweeps"] > 0
+    assert facts["seconds"] >= 0
 
 
 def test_plan_of_example_3_beats_the_myopic_policy():
     """rho* = 37/62 at epsilon = 0.2; the myopic policy is worse (Example 3)."""
     given = run("problem", "example-3", "--epsilon", "0.2").stdout
-    found = json.loads(run("plan", "-", "--json", "--tolerance", "1e-4", given=given).stdout)
-    assert found["gain_lower"] <= 37 / 62 <= found["gain_upper"]
-    assert found["gain_upper"] - found["gain_lower"] <= 1e-4
-    assert found["myopic"]["gain"] < found["gain_lower"]
+    facts = json.loads(run("plan", "-", "--json", "--tolerance", "1e-4", given=given).stdout)
+    assert facts["gain_lower"] <= 37 / 62 <= facts["gain_upper"]
+    assert facts["gain_upper"] - facts["gain_lower"] <= 1e-4
+    assert facts["myopic"]["gain"] < facts["gain_lower"]
 
 
 def test_a_myopic_value_too_large_to_compute_is_simulated(example, monkeypatch):
@@ -387,9 +387,9 @@ def test_a_rough_plan_is_an_interval_that_no_policy_beats(example):
     assert "at least 40% more than always pulling" in shown
     assert "115" not in shown
     assert "at least 69.9%" in shown
-    found = json.loads(run("plan", example, "--caps", "3", "--json").stdout)
-    assert 0.7 - 2e-6 <= found["gain_lower"] <= 0.7 <= found["gain_upper"]
-    assert found["myopic"]["gain"] <= found["gain"] <= found["gain_upper"]
+    facts = json.loads(run("plan", example, "--caps", "3", "--json").stdout)
+    assert 0.7 - 2e-6 <= facts["gain_lower"] <= 0.7 <= facts["gain_upper"]
+    assert facts["myopic"]["gain"] <= facts["gain"] <= facts["gain_upper"]
 
 
 IN_STEP = "[[arms]]\ntransitions = [[0, 1], [1, 0]]\nrewards = [0, 1]\n" * 2
@@ -400,12 +400,12 @@ def test_gains_that_depend_on_the_start_are_told_apart():
     shown = run("plan", "-", given=IN_STEP).stdout
     assert "the mean over the starts" in shown
     assert "earns 0.5000 in 50% of the starts and 1.0000 in 50% of the starts." in shown
-    found = json.loads(run("plan", "-", "--json", given=IN_STEP).stdout)
-    assert found["gain"] == pytest.approx(0.75)
-    assert sorted(one["gain"] for one in found["starts"]) == pytest.approx([0.5, 1])
-    for one in found["starts"]:
-        assert one["probability"] == pytest.approx(0.5)
-        assert one["gain_lower"] <= one["gain"] <= one["gain_upper"]
+    facts = json.loads(run("plan", "-", "--json", given=IN_STEP).stdout)
+    assert facts["gain"] == pytest.approx(0.75)
+    assert sorted(start["gain"] for start in facts["starts"]) == pytest.approx([0.5, 1])
+    for start in facts["starts"]:
+        assert start["probability"] == pytest.approx(0.5)
+        assert start["gain_lower"] <= start["gain"] <= start["gain_upper"]
     together = IN_STEP.replace("[0, 1]\n", "[0, 1]\ninitial = 0\n")
     (only,) = json.loads(run("plan", "-", "--json", given=together).stdout)["starts"]
     assert (only["probability"], only["gain"]) == pytest.approx((1, 0.5))
@@ -423,8 +423,8 @@ def test_the_best_is_not_shown_below_a_policy_that_is_as_good(example, monkeypat
     """Even where the middle of its interval is a digit lower."""
     high = restive.planning.evaluation.Value(0.70003, 0.69999, 0.70006, 80)
     monkeypatch.setattr("restive.planning.evaluation.evaluate", lambda *_, **__: high)
-    found = json.loads(run("plan", example, "--json", "--tolerance", "1e-4").stdout)
-    assert found["gain"] >= min(found["myopic"]["gain"], found["gain_upper"])
+    facts = json.loads(run("plan", example, "--json", "--tolerance", "1e-4").stdout)
+    assert facts["gain"] >= min(facts["myopic"]["gain"], facts["gain_upper"])
     shown = run("plan", example, "--tolerance", "1e-4").stdout
     assert shown.count("100.0%") == 2
 
@@ -467,10 +467,10 @@ def test_policy_of_example_1_pulls_what_is_likelier_to_be_free(example, tmp_path
     """With P(free) = (1 +- 0.8^n) / 2 for an arm seen free or busy n steps ago."""
     target = tmp_path / f"policy.{suffix}"
     shown = run("plan", example, "--json", "--policy-out", target)
-    found = json.loads(shown.stdout)
+    facts = json.loads(shown.stdout)
     text = target.read_text(encoding="utf-8")
     rows = json.loads(text) if suffix == "json" else list(csv.DictReader(text.splitlines()))
-    assert len(rows) == found["states"] == 4 * sum(cap - 1 for cap in found["caps"])
+    assert len(rows) == facts["states"] == 4 * sum(cap - 1 for cap in facts["caps"])
     assert len({tuple(row.items()) for row in rows}) == len(rows)
     for row in rows:
         ages = [int(row["age_1"]), int(row["age_2"])]
@@ -584,8 +584,8 @@ def test_errors_end_in_words_and_exit_codes(error, code, stderr):
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
-def test_printed_intervals_hold_the_certified_ones(one, other):
-    lower, upper = sorted([one, other])
+def test_printed_intervals_hold_the_certified_ones(end, other_end):
+    lower, upper = sorted([end, other_end])
     low, high = outward(lower, upper)
     assert Fraction(low) <= Fraction(lower)
     assert Fraction(high) >= Fraction(upper)
@@ -649,9 +649,9 @@ def test_very_many_arms_are_described_by_a_few_and_in_json_by_all(tmp_path, monk
     arm = {"transitions": [[0.9, 0.1], [0.2, 0.8]], "rewards": [0, 1]}
     path = tmp_path / "many.json"
     path.write_text(json.dumps({"pulls": 1, "arms": [arm] * 20_000}))
-    found = json.loads(run("inspect", str(path), "--json").stdout)
-    assert (len(found["arms"]), found["n_arms"]) == (20_000, 20_000)
-    assert (found["forecast"]["states"], found["forecast"]["bytes"]) == (None, None)
+    described = json.loads(run("inspect", str(path), "--json").stdout)
+    assert (len(described["arms"]), described["n_arms"]) == (20_000, 20_000)
+    assert (described["forecast"]["states"], described["forecast"]["bytes"]) == (None, None)
     looked = []
     describe = facts._of_arm
     monkeypatch.setattr(facts, "_of_arm", lambda *given: looked.append(given) or describe(*given))
@@ -662,10 +662,10 @@ def test_very_many_arms_are_described_by_a_few_and_in_json_by_all(tmp_path, monk
 
 
 def test_chains_that_hardly_move_are_described_and_bounded():
-    found = json.loads(run("inspect", "-", "--json", given=SLOW + SLOW).stdout)
-    assert found["forecast"] is None
-    assert found["arms"][0]["mixing_time"] is None
-    assert found["arms"][0]["diameter"] == pytest.approx(1e18)
+    facts = json.loads(run("inspect", "-", "--json", given=SLOW + SLOW).stdout)
+    assert facts["forecast"] is None
+    assert facts["arms"][0]["mixing_time"] is None
+    assert facts["arms"][0]["diameter"] == pytest.approx(1e18)
     shown = run("inspect", "-", given=SLOW + SLOW).stdout
     assert "> 4e15" in shown
     assert "out of reach" in shown
@@ -697,12 +697,12 @@ def test_limits_of_a_plan_are_checked(tmp_path, words, named):
 def test_forced_caps_widen_the_interval_and_little_memory_is_refused(tmp_path):
     file = tmp_path / "one.toml"
     file.write_text(CliRunner().invoke(app, ["problem", "example-1"]).output, "utf-8")
-    found = json.loads(
+    facts = json.loads(
         CliRunner().invoke(app, ["plan", str(file), "--json", "--caps", "4,9"]).stdout
     )
-    assert found["caps"] == [4, 9]
-    assert not found["converged"]
-    assert found["gain_lower"] <= 0.7 <= found["gain_upper"]
+    assert facts["caps"] == [4, 9]
+    assert not facts["converged"]
+    assert facts["gain_lower"] <= 0.7 <= facts["gain_upper"]
     refused = CliRunner().invoke(app, ["plan", str(file), "--caps", "40", "--memory", "1K"])
     assert refused.exit_code == 2
     assert "1.0 kB" in refused.stderr
@@ -714,10 +714,12 @@ def test_a_plan_says_what_to_pull_when(tmp_path):
     file.write_text(CliRunner().invoke(app, ["problem", "example-3"]).output, "utf-8")
     text = CliRunner().invoke(app, ["plan", str(file)]).stdout
     assert "coin, channel once unseen for 5 steps" in text
-    found = json.loads(CliRunner().invoke(app, ["plan", str(file), "--json"]).stdout)
-    kept = [one for one in found["situations"] if one["seen"] == "channel free"]
-    assert [one["pull"] for one in kept] == ["channel"]
-    assert sum(one["share"] for one in found["situations"]) == pytest.approx(1, abs=0.02)
+    facts = json.loads(CliRunner().invoke(app, ["plan", str(file), "--json"]).stdout)
+    kept = [situation for situation in facts["situations"] if situation["seen"] == "channel free"]
+    assert [situation["pull"] for situation in kept] == ["channel"]
+    assert sum(situation["share"] for situation in facts["situations"]) == pytest.approx(
+        1, abs=0.02
+    )
 
 
 @pytest.mark.parametrize(

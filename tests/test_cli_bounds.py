@@ -15,19 +15,23 @@ from restive.cli import bounds_screen, numbers
 EXAMPLE = problems.build("example-1")
 ARM = restive.Arm([[0.9, 0.1], [0.1, 0.9]], [0, 1])
 run = partial(run_command, "bounds", given=EXAMPLE)
-found = partial(told_by, "bounds", given=EXAMPLE)
+facts_of = partial(told_by, "bounds", given=EXAMPLE)
 
 
 def test_json_has_every_number_of_the_theory_twice():
-    got = found("--horizon", "1e6", "--delta", "0.05")
-    assert (got["horizon"], got["delta"], got["version"]) == (10**6, 0.05, restive.__version__)
-    assert got["arms"] == ["channel 1", "channel 2"]
-    true = got["true_diameter"]
+    facts = facts_of("--horizon", "1e6", "--delta", "0.05")
+    assert (facts["horizon"], facts["delta"], facts["version"]) == (
+        10**6,
+        0.05,
+        restive.__version__,
+    )
+    assert facts["arms"] == ["channel 1", "channel 2"]
+    true = facts["true_diameter"]
     assert true["lower"] <= 152.00008 <= true["upper"]
     assert (true["finite"], true["parts"], true["states"]) == (True, 1, 552)
     lemma = theory.problem_bounds(EXAMPLE, 10**6, 0.05)
     known = theory.problem_bounds(EXAMPLE, 10**6, 0.05, true_diameter=true["upper"])
-    for numbers_shown, bounds in ((got["lemma_1"], lemma), (true["bounds"], known)):
+    for numbers_shown, bounds in ((facts["lemma_1"], lemma), (true["bounds"], known)):
         for name in bounds.__dataclass_fields__:
             value = getattr(bounds, name)
             if name == "terms":
@@ -38,20 +42,20 @@ def test_json_has_every_number_of_the_theory_twice():
                 assert numbers_shown[name] == (list(value) if isinstance(value, tuple) else value)
         assert numbers_shown["vacuous"] is True
         assert numbers_shown["regret"] == 10**6
-    assert got["explanation"] == known.explain()
+    assert facts["explanation"] == known.explain()
 
 
 @pytest.mark.parametrize("text", ["1e6", "1_000_000", "1000000", "1.0e6", "+1E+6", "1000000.0"])
 def test_horizons_may_be_written_in_many_ways(text):
     assert numbers.read_horizon(text) == 10**6
-    assert found("--horizon", text, "--no-true-diameter")["horizon"] == 10**6
+    assert facts_of("--horizon", text, "--no-true-diameter")["horizon"] == 10**6
 
 
 def test_large_horizons_are_read_exactly():
     assert numbers.read_horizon("1e23") == 10**23
-    assert found("--horizon", "1e23", "--no-true-diameter")["lemma_1"]["vacuous"] is False
-    got = found("--horizon", "1e300", "--no-true-diameter")
-    assert got["horizon"] == 10**300
+    assert facts_of("--horizon", "1e23", "--no-true-diameter")["lemma_1"]["vacuous"] is False
+    facts = facts_of("--horizon", "1e300", "--no-true-diameter")
+    assert facts["horizon"] == 10**300
 
 
 @pytest.mark.parametrize(
@@ -101,11 +105,11 @@ def test_rules_and_colour_on_a_terminal(monkeypatch):
 
 def test_the_true_diameter_can_be_left_out_and_is_where_it_takes_long():
     assert "with the true diameter" not in run("--no-true-diameter").stdout
-    assert found("--no-true-diameter")["true_diameter"] is None
+    assert facts_of("--no-true-diameter")["true_diameter"] is None
     large = restive.Bandit([ARM] * 4)
-    got = found(given=large)
-    assert got["true_diameter"] is None
-    assert math.isfinite(got["lemma_1"]["theorem_4"])
+    facts = facts_of(given=large)
+    assert facts["true_diameter"] is None
+    assert math.isfinite(facts["lemma_1"]["theorem_4"])
 
 
 def test_a_true_diameter_that_takes_too_long_is_refused_with_the_size():
@@ -125,7 +129,7 @@ def test_several_pulls_are_refused_since_the_theorems_are_about_one():
 def test_arms_in_step_have_an_infinite_diameter():
     cycle = restive.Arm([[0, 1], [1, 0]], [0, 1])
     given = restive.Bandit([cycle, cycle])
-    true = found("--horizon", "100", given=given)["true_diameter"]
+    true = facts_of("--horizon", "100", given=given)["true_diameter"]
     assert (true["lower"], true["upper"], true["finite"], true["parts"]) == (None, None, False, 2)
     assert 1 < true["within_lower"] <= true["within_upper"] < 100
     assert true["bounds"]["diameter"] == true["within_upper"]
@@ -134,19 +138,19 @@ def test_arms_in_step_have_an_infinite_diameter():
 
 def test_numbers_beyond_floats_are_null_and_told_in_words():
     given = restive.Bandit([ARM] * 300)
-    got = found(given=given)["lemma_1"]
-    assert got["theorem_4"] is None
-    assert got["terms"]["total"] is None
-    assert got["meaningful_horizon"] is None
+    facts = facts_of(given=given)["lemma_1"]
+    assert facts["theorem_4"] is None
+    assert facts["terms"]["total"] is None
+    assert facts["meaningful_horizon"] is None
     assert "beyond 1e300" in run(given=given).stdout
 
 
 def test_problems_with_one_state_or_one_step():
-    one = restive.Bandit([restive.Arm([[1.0]], [0.5])])
-    got = found("--horizon", "1", given=one)
-    assert got["true_diameter"]["upper"] == 0
-    assert got["true_diameter"]["bounds"]["diameter"] == 1  # the theorems ask for 1 at least
-    shown = run("--horizon", "1", given=one)
+    single = restive.Bandit([restive.Arm([[1.0]], [0.5])])
+    facts = facts_of("--horizon", "1", given=single)
+    assert facts["true_diameter"]["upper"] == 0
+    assert facts["true_diameter"]["bounds"]["diameter"] == 1  # the theorems ask for 1 at least
+    shown = run("--horizon", "1", given=single)
     assert shown.exit_code == 0
     assert (
         "The true diameter is 0.0 (certain to within 0; 1 states), which the theorems count as 1."

@@ -29,45 +29,45 @@ from restive.simulation import BanditWorld, play
 EXAMPLE = problems.example1()
 MANY = problems.gilbert_elliott(n_arms=12, p_bad_good=0.001, p_good_bad=0.001)
 run = partial(run_command, "learn", given=EXAMPLE)
-found = partial(told_by, "learn", given=EXAMPLE)
+facts_of = partial(told_by, "learn", given=EXAMPLE)
 
 
 def test_json_holds_the_numbers_of_the_run():
-    got = found("--learner", "round-robin", "--horizon", "3e4", "--seed", 5, "--curves")
+    facts = facts_of("--learner", "round-robin", "--horizon", "3e4", "--seed", 5, "--curves")
     learner = make_learner("round-robin", EXAMPLE, 30_000)
     _, rewards = next(BanditWorld(EXAMPLE, 5).blocks(30_000))
     pulls = np.arange(30_000) % 2
     total = rewards[pulls, np.arange(30_000)].sum()  # by hand, along the world's own path
-    assert (got["learner"], got["horizon"], got["steps"]) == ("round-robin", 30_000, 30_000)
-    assert (got["seed"], got["delta"], got["version"]) == (5, 0.05, restive.__version__)
-    assert got["total_reward"] == total
-    assert got["mean_reward"] == pytest.approx(total / 30_000)
-    assert got["gain"] == pytest.approx(0.7, abs=1e-6)
-    assert got["gain_lower"] <= 0.7 <= got["gain_upper"]
-    assert got["regret"] == pytest.approx(0.7 * 30_000 - total, abs=0.03)
-    assert got["weak_regret"] == pytest.approx(0.5 * 30_000 - total)
-    assert got["gap_regret"] == play(
+    assert (facts["learner"], facts["horizon"], facts["steps"]) == ("round-robin", 30_000, 30_000)
+    assert (facts["seed"], facts["delta"], facts["version"]) == (5, 0.05, restive.__version__)
+    assert facts["total_reward"] == total
+    assert facts["mean_reward"] == pytest.approx(total / 30_000)
+    assert facts["gain"] == pytest.approx(0.7, abs=1e-6)
+    assert facts["gain_lower"] <= 0.7 <= facts["gain_upper"]
+    assert facts["regret"] == pytest.approx(0.7 * 30_000 - total, abs=0.03)
+    assert facts["weak_regret"] == pytest.approx(0.5 * 30_000 - total)
+    assert facts["gap_regret"] == play(
         learner, BanditWorld(EXAMPLE, 5), 30_000, plan=restive.plan(EXAMPLE)
     ).gap_regret[-1]  # fmt: skip
-    assert (got["episodes"], got["pulls"], got["interrupted"]) == (0, [15_000, 15_000], False)
-    assert 0 <= got["plan_seconds"] <= got["seconds"]
-    curves = got["curves"]
+    assert (facts["episodes"], facts["pulls"], facts["interrupted"]) == (0, [15_000, 15_000], False)
+    assert 0 <= facts["plan_seconds"] <= facts["seconds"]
+    curves = facts["curves"]
     assert curves["times"][-1] == 30_000
     for name in ("regret", "gap_regret", "weak_regret"):
-        assert curves[name][-1] == got[name]
+        assert curves[name][-1] == facts[name]
         assert len(curves[name]) == len(curves["times"])
 
 
 def test_the_default_learner_is_the_first_and_learns():
-    got = found("--horizon", "2e4")
-    assert got["learner"] == "tied-sampling" == next(iter(LEARNERS))
-    assert 0 <= got["gap_regret"] < 200  # round robin: 4000
-    assert got["episodes"] == got["replans"] > 5
-    assert "curves" not in got
+    facts = facts_of("--horizon", "2e4")
+    assert facts["learner"] == "tied-sampling" == next(iter(LEARNERS))
+    assert 0 <= facts["gap_regret"] < 200  # round robin: 4000
+    assert facts["episodes"] == facts["replans"] > 5
+    assert "curves" not in facts
 
 
 def test_same_seed_same_run():
-    first, again, other = (found("--horizon", 4000, "--seed", s) for s in (3, 3, 4))
+    first, again, other = (facts_of("--horizon", 4000, "--seed", s) for s in (3, 3, 4))
     timed = {"seconds", "plan_seconds", "gain_seconds"}
     assert all(first[key] == again[key] for key in first.keys() - timed)
     assert first["total_reward"] != other["total_reward"]
@@ -75,14 +75,14 @@ def test_same_seed_same_run():
 
 def test_options_reach_the_learner():
     words = ("--learner", "colored-ucrl2", "--horizon", 3000)
-    told = found(*words)
+    told = facts_of(*words)
     assert told["options"] == {}
-    switch = found(*words, "--unknown-states")
+    switch = facts_of(*words, "--unknown-states")
     assert switch["options"] == {"unknown_states": True}
-    assert found(*words, "--unknown-states", "false")["options"] == {"unknown_states": False}
-    assert found(*words, "--unknown-states=no")["pulls"] == told["pulls"]
+    assert facts_of(*words, "--unknown-states", "false")["options"] == {"unknown_states": False}
+    assert facts_of(*words, "--unknown-states=no")["pulls"] == told["pulls"]
     assert switch["pulls"] != told["pulls"]
-    assert found(*words, "--mixing-times", "9,9")["options"] == {"mixing_times": [9, 9]}
+    assert facts_of(*words, "--mixing-times", "9,9")["options"] == {"mixing_times": [9, 9]}
 
 
 def test_options_may_come_before_the_file(tmp_path):
@@ -97,26 +97,28 @@ def test_options_may_come_before_the_file(tmp_path):
 def test_words_name_the_three_regrets():
     shown = run("--horizon", 5000, "--learner", "best-arm").stdout
     lines = {line.split("  ")[0]: line for line in shown.splitlines()}
-    got = found("--horizon", 5000, "--learner", "best-arm")
-    assert f"{got['regret']:,.1f}" in lines["regret"]
+    facts = facts_of("--horizon", 5000, "--learner", "best-arm")
+    assert f"{facts['regret']:,.1f}" in lines["regret"]
     assert "the best policy" in lines["regret"]
-    assert f"{got['gap_regret']:,.1f}" in lines["gap regret"]
-    assert f"{got['weak_regret']:,.1f}" in lines["weak regret"]
+    assert f"{facts['gap_regret']:,.1f}" in lines["gap regret"]
+    assert f"{facts['weak_regret']:,.1f}" in lines["weak regret"]
     assert "the best single arm, channel 1" in lines["weak regret"]
-    sentence = f"best-arm earned {got['mean_reward']:.4f} per step. The best policy would earn "
+    sentence = f"best-arm earned {facts['mean_reward']:.4f} per step. The best policy would earn "
     assert sentence + "0.7000" in shown
     assert "restive learn" not in shown
 
 
 def test_too_large_to_plan_still_learns(monkeypatch):
     monkeypatch.setattr(live, "PATIENCE", 1e-9)
-    got = found("--horizon", 1000, "--learner", "round-robin")
-    assert (got["gain"], got["regret"], got["gap_regret"]) == (None, None, None)
-    assert got["weak_regret"] == pytest.approx(500 - got["total_reward"])
-    assert set(got["missing"]) == {"regret", "gap_regret"}
-    assert "information states" in got["missing"]["regret"]
-    assert got["gain_ceiling"] >= 0.7  # which is rho*, by the closed form of Example 1
-    assert got["regret_at_most"] == pytest.approx(1000 * got["gain_ceiling"] - got["total_reward"])
+    facts = facts_of("--horizon", 1000, "--learner", "round-robin")
+    assert (facts["gain"], facts["regret"], facts["gap_regret"]) == (None, None, None)
+    assert facts["weak_regret"] == pytest.approx(500 - facts["total_reward"])
+    assert set(facts["missing"]) == {"regret", "gap_regret"}
+    assert "information states" in facts["missing"]["regret"]
+    assert facts["gain_ceiling"] >= 0.7  # which is rho*, by the closed form of Example 1
+    assert facts["regret_at_most"] == pytest.approx(
+        1000 * facts["gain_ceiling"] - facts["total_reward"]
+    )
     shown = run("--horizon", 1000, "--learner", "round-robin").stdout
     assert "Always pulling the best single arm, channel 1, would earn 0.5000." in shown
     shown = run("--horizon", 1000, "--learner", "round-robin").stdout
@@ -132,9 +134,9 @@ def test_learners_that_cannot_plan_say_so():
 
 
 def test_many_slow_arms_have_no_yardstick_but_a_reason():
-    got = found("--horizon", 500, "--learner", "ucb1", given=MANY)
-    assert got["regret"] is None
-    assert "information states" in got["missing"]["gap_regret"]
+    facts = facts_of("--horizon", 500, "--learner", "ucb1", given=MANY)
+    assert facts["regret"] is None
+    assert "information states" in facts["missing"]["gap_regret"]
 
 
 def test_a_coarser_plan_is_said_to_be_one(monkeypatch):
@@ -144,9 +146,9 @@ def test_a_coarser_plan_is_said_to_be_one(monkeypatch):
     unhurried = lambda *words, time, **rest: restive.plan(*words, **rest)  # noqa: E731
     monkeypatch.setattr("restive.planning.within.plan", unhurried)
     assert rough < fine
-    got = found("--horizon", "1e5", "--learner", "round-robin")
-    assert got["gain_tolerance"] == 1e-3
-    assert got["gain_note"].startswith("a plan to within 1e-06 takes")
+    facts = facts_of("--horizon", "1e5", "--learner", "round-robin")
+    assert facts["gain_tolerance"] == 1e-3
+    assert facts["gain_note"].startswith("a plan to within 1e-06 takes")
     shown = run("--horizon", "1e7", "--learner", "optimal").stdout
     assert "The best policy is known to within 0.001 only: a plan to within 1e-06" in shown
     assert "certain to within" in shown
@@ -269,11 +271,11 @@ def test_learners_are_listed():
     for name, entry in LEARNERS.items():
         assert name in shown.stdout
         assert entry.guarantee in shown.stdout
-    got = json.loads(CliRunner().invoke(app, ["learners", "--json"]).stdout)
-    known = {entry["name"]: entry for entry in got["learners"]}
+    facts = json.loads(CliRunner().invoke(app, ["learners", "--json"]).stdout)
+    known = {entry["name"]: entry for entry in facts["learners"]}
     assert [name for name, entry in known.items() if entry["for_bandits"]] == list(LEARNERS)
     assert set(known) - set(LEARNERS) == {"colored-ucrl2-mdp"}
-    assert got["default"] == "tied-sampling"
+    assert facts["default"] == "tied-sampling"
     options = known["colored-ucrl2"]["options"]
     assert [o["name"] for o in options] == [p.name for p in LEARNERS["colored-ucrl2"].options]
     assert options[0]["default"] is False
@@ -305,12 +307,12 @@ def test_an_interrupt_shows_what_was_reached(tmp_path):
         with process:
             process.kill()  # if it is still there
     assert process.returncode == 130
-    got = json.loads(out)
-    assert got["interrupted"] is True
-    assert 0 < got["steps"] < got["horizon"] == 10**11
-    assert got["steps"] == sum(got["pulls"])
-    assert got["mean_reward"] == pytest.approx(0.5, abs=0.2)
-    assert got["regret"] == pytest.approx(got["gain"] * got["steps"] - got["total_reward"])
+    facts = json.loads(out)
+    assert facts["interrupted"] is True
+    assert 0 < facts["steps"] < facts["horizon"] == 10**11
+    assert facts["steps"] == sum(facts["pulls"])
+    assert facts["mean_reward"] == pytest.approx(0.5, abs=0.2)
+    assert facts["regret"] == pytest.approx(facts["gain"] * facts["steps"] - facts["total_reward"])
 
 
 def test_a_pipe_is_quiet(tmp_path):
@@ -345,10 +347,10 @@ def test_a_stopped_path_is_the_beginning_of_the_whole_one():
 
 def test_several_pulls_a_step():
     two = restive.Bandit(EXAMPLE.arms, pulls=2)
-    got = found("--horizon", 500, "--learner", "round-robin", given=two)
-    assert (got["pulls"], got["pulls_per_step"]) == ([500, 500], 2)
-    assert got["weak_regret"] == pytest.approx(500 - got["total_reward"])
-    assert "one pull a step" in got["missing"]["regret"]
+    facts = facts_of("--horizon", 500, "--learner", "round-robin", given=two)
+    assert (facts["pulls"], facts["pulls_per_step"]) == ([500, 500], 2)
+    assert facts["weak_regret"] == pytest.approx(500 - facts["total_reward"])
+    assert "one pull a step" in facts["missing"]["regret"]
     shown = run("--horizon", 500, "--learner", "round-robin", given=two).stdout
     assert "the 2 best arms, channel 1 and channel 2" in shown
     refused = run("--horizon", 500, "--learner", "ucb1", given=two)
@@ -388,10 +390,10 @@ def own_module(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("own_module")
 def test_a_class_with_ask_and_tell_is_a_learner():
     """In Example 1 the best rule is to stay after a reward and to change after none."""
-    result = found("--learner", "rules:Stay", "--horizon", 2000)
+    result = facts_of("--learner", "rules:Stay", "--horizon", 2000)
     assert result["learner"] == "rules:Stay"
     assert result["gap_regret"] == pytest.approx(0, abs=1e-6)
-    restless = found("--learner", "rules:Stay", "--threshold", "2.5", "--horizon", 2000)
+    restless = facts_of("--learner", "rules:Stay", "--threshold", "2.5", "--horizon", 2000)
     assert restless["options"] == {"threshold": 2.5}
     assert restless["gap_regret"] > 100
     with pytest.raises(restive.ProblemError, match="cannot be saved"):

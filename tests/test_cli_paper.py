@@ -33,9 +33,9 @@ def square(cell):
 
 
 def claim(name, cells, verdict="holds", expected="holds", seconds=1.0):
-    found = Finding("ran |x|", "number", "criterion <bad>", verdict, "a note")
+    finding = Finding("ran |x|", "number", "criterion <bad>", verdict, "a note")
     work = Measurement(name, lambda scale: cells, square, (seconds, seconds))
-    return Claim(name, "Section 0", "says", work, lambda scale, results: found, expected)
+    return Claim(name, "Section 0", "says", work, lambda scale, results: finding, expected)
 
 
 def test_there_are_as_many_workers_as_cores_for_this_process(monkeypatch):
@@ -80,10 +80,14 @@ def test_results_reach_their_claims_in_order():
     claims = [Claim(name, "", "", work, judge) for name, work in
               (("a", short), ("b", long), ("c", short))]  # fmt: skip
     told = []
-    found = list(run_claims(claims, Scale(True), progress=told.append))
-    assert [one.claim.name for one in found] == ["a", "c", "b"]  # the shortest come first
+    judgements = list(run_claims(claims, Scale(True), progress=told.append))
+    assert [judgement.claim.name for judgement in judgements] == [
+        "a",
+        "c",
+        "b",
+    ]  # the shortest come first
     assert [results for _, results in seen] == [[1, 4], [1, 4], [9, 16, 25]]
-    assert [(one.done, one.cells) for one in told] == [(k, 5) for k in range(1, 6)]
+    assert [(progress.done, progress.cells) for progress in told] == [(k, 5) for k in range(1, 6)]
     assert told[-1].left == 0
     assert told[0].left > 0
 
@@ -105,10 +109,10 @@ def test_an_interrupt_leaves_what_was_finished(monkeypatch, tmp_path):
     use(monkeypatch, claim("never", [1, "stop"], seconds=2.0), claim("done", [1, 2], seconds=1.0))
     done = restive("--workers", "1", "--json", "--out", str(tmp_path))
     assert done.exit_code == 130
-    found = json.loads(done.stdout)
-    assert [one["name"] for one in found["claims"]] == ["done"]
-    assert found["interrupted"]
-    assert json.loads((tmp_path / "paper.json").read_text("utf-8")) == found
+    facts = json.loads(done.stdout)
+    assert [entry["name"] for entry in facts["claims"]] == ["done"]
+    assert facts["interrupted"]
+    assert json.loads((tmp_path / "paper.json").read_text("utf-8")) == facts
     assert "interrupted" in (tmp_path / "paper.md").read_text("utf-8")
 
 
@@ -144,7 +148,7 @@ def test_ctrl_c_with_workers_under_way(tmp_path):
         finally:
             program.kill()  # if it is still there
     assert program.returncode == 130
-    assert [one["name"] for one in json.loads(out)["claims"]] == ["first"]
+    assert [entry["name"] for entry in json.loads(out)["claims"]] == ["first"]
     assert "Traceback" not in err
     assert group_is_gone(program.pid)  # workers are in the group of the program
 
@@ -195,10 +199,10 @@ def test_a_part_of_the_paper_is_not_taken_for_all_of_it(tmp_path):
 
 
 def test_the_whole_paper_is_said_to_be_whole():
-    found = {"claims": [{"verdict": "holds", "expected": "holds"}] * 2, "known": 2,
+    facts = {"claims": [{"verdict": "holds", "expected": "holds"}] * 2, "known": 2,
              "verdicts": {"holds": 2, "fails": 0, "not decided": 0}, "surprises": []}  # fmt: skip
     whole = "2 claims: 2 hold, 0 fail, 0 not decided. The verdicts are those expected."
-    assert report.summary(found) == whole
+    assert report.summary(facts) == whole
     assert report.facts([], version="0", quick=False, interrupted=False)["command"] == (
         "restive paper"
     )
@@ -238,6 +242,6 @@ def test_what_cannot_be_done_is_said_first(tmp_path):
 def test_facts_are_plain_json():
     claims = catalogue.chosen("primes,colors,example-4")
     outcomes = list(run_claims(claims, Scale(True)))
-    found = report.facts(outcomes, version="0", quick=True, interrupted=False)
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert found["verdicts"] == {"holds": 3, "fails": 0, "not decided": 0}
+    facts = report.facts(outcomes, version="0", quick=True, interrupted=False)
+    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
+    assert facts["verdicts"] == {"holds": 3, "fails": 0, "not decided": 0}

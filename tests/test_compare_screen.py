@@ -68,7 +68,7 @@ ODD = "\x1b[31mred\x1b[0m \n\u202e" + "long" * 80
 @pytest.mark.parametrize("runs", [1, 2])
 def test_names_reach_the_terminal_plain(tmp_path, runs):
     labels = [json.dumps(ODD + end) for end in "ab"]
-    who = [f'{{ name = "ucb1", label = {one} }}' for one in labels]
+    who = [f'{{ name = "ucb1", label = {label} }}' for label in labels]
     who.append(f'{{ name = "mortal:broken", label = {json.dumps(ODD)} }}')
     path = write(tmp_path, ", ".join(who), ODD, runs)
     shown = compare(path, "--out", tmp_path / "out")

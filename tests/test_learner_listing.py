@@ -37,8 +37,8 @@ def test_shown_defaults_are_those_of_the_learner_built_without_options(name):
 
 def test_every_learner_says_what_it_assumes_and_where_it_deviates():
     shown = CliRunner().invoke(app, ["learners"])
-    listing = json.loads(CliRunner().invoke(app, ["learners", "--json"]).stdout)
-    listed = {learner["name"]: learner for learner in listing["learners"]}
+    facts = json.loads(CliRunner().invoke(app, ["learners", "--json"]).stdout)
+    listed = {learner["name"]: learner for learner in facts["learners"]}
     assert set(listed) == {*LEARNERS, "colored-ucrl2-mdp"}
     for name, entry in LEARNERS.declared().items():
         for field in ("description", "guarantee", "assumes", "told"):

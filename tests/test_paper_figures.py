@@ -38,12 +38,12 @@ LOOKS = [
 def results(**changes):
     named = {"example 3": problems.example3(0.1), "two_channels": problems.example1(0.1)}
     options = {"horizons": (100_000,), "runs": 12, "points": 40}
-    found = synthetic_results.results(named, NAMES, **(options | changes))
-    curves = dict(found.finished)
-    for place, c in found.finished.items():  # one learner loses nothing
+    comparison = synthetic_results.results(named, NAMES, **(options | changes))
+    curves = dict(comparison.finished)
+    for place, c in comparison.finished.items():  # one learner loses nothing
         if place[1] == "optimal":
             curves[place] = replace(c, gap_regret=np.zeros_like(c.gap_regret))
-    return replace(found, finished=curves)
+    return replace(comparison, finished=curves)
 
 
 @pytest.fixture(scope="module")
@@ -146,9 +146,9 @@ def test_styles_bring_their_letters_without_tex(style, font, tmp_path):
 def test_the_same_results_give_the_same_file(suffix, tmp_path):
     for name in ("a", "b"):
         regret_picture(results(), tmp_path / f"{name}.{suffix}", panels=1, width="one")
-    one, other = ((tmp_path / f"{name}.{suffix}").read_bytes() for name in ("a", "b"))
-    assert one == other
-    assert len(one) > 5000
+    first, second = ((tmp_path / f"{name}.{suffix}").read_bytes() for name in ("a", "b"))
+    assert first == second
+    assert len(first) > 5000
 
 
 def test_pgf_has_names_that_tex_can_read(tmp_path):
@@ -162,11 +162,11 @@ def test_pgf_has_names_that_tex_can_read(tmp_path):
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_figure_table_and_references_go_into_a_document(tmp_path):
-    found = results()
-    regret_picture(found, tmp_path / "regret.pgf", width="one")
-    regret_picture(found, tmp_path / "regret.pdf", width="one", style="tex")
-    regret_table(found, tmp_path / "table.tex")
-    regret_table(found, tmp_path / "narrow.tex", width="one")
+    comparison = results()
+    regret_picture(comparison, tmp_path / "regret.pgf", width="one")
+    regret_picture(comparison, tmp_path / "regret.pdf", width="one", style="tex")
+    regret_table(comparison, tmp_path / "table.tex")
+    regret_table(comparison, tmp_path / "narrow.tex", width="one")
     (tmp_path / "restive.bib").write_text(bibtex())
     (tmp_path / "main.tex").write_text(
         r"\documentclass[twocolumn]{article}\usepackage{booktabs,graphicx,pgf}\begin{document}"
@@ -188,13 +188,13 @@ def test_figure_table_and_references_go_into_a_document(tmp_path):
 
 
 def test_the_table_has_the_numbers_of_the_page(tmp_path):
-    found = results()
-    regret_table(found, tmp_path / "table.tex")
+    comparison = results()
+    regret_table(comparison, tmp_path / "table.tex")
     text = (tmp_path / "table.tex").read_text()
     lines = text.splitlines()
     assert r"\begin{tabular}{lrr}" in lines
     assert r"learner & example 3 & two\_channels \\" in lines
-    mean = found.curves("example 3", "ucb1", 100_000).gap_regret[:, -1].mean()
+    mean = comparison.curves("example 3", "ucb1", 100_000).gap_regret[:, -1].mean()
     row = next(line for line in lines if line.startswith("ucb1"))
     assert row.split(" & ")[1].rstrip("\\ ").startswith(f"{mean:,.0f}")
     assert r"a\_b \& 50\% \$x\textasciicircum{}2\$" in text
@@ -205,9 +205,9 @@ def test_the_table_has_the_numbers_of_the_page(tmp_path):
 
 
 def test_problems_that_do_not_fit_a_column_stand_below(tmp_path):
-    found = results()
-    regret_table(found, tmp_path / "narrow.tex", width="one")
-    regret_table(found, tmp_path / "wide.tex")
+    comparison = results()
+    regret_table(comparison, tmp_path / "narrow.tex", width="one")
+    regret_table(comparison, tmp_path / "wide.tex")
     narrow, wide = ((tmp_path / f"{k}.tex").read_text().splitlines() for k in ("narrow", "wide"))
     assert r"\begin{tabular}{lr}" in narrow
     assert [line for line in narrow if line.startswith("learner")] == [
@@ -236,19 +236,19 @@ def test_letters_are_no_wider_than_the_table_takes_them_to_be():
 
 
 def test_tables_and_looks_that_cannot_be_are_refused(tmp_path):
-    found = results()
+    comparison = results()
     with pytest.raises(ProblemError, match=r"ends in \.tex"):
-        regret_table(found, tmp_path / "table.csv")
+        regret_table(comparison, tmp_path / "table.csv")
     with pytest.raises(ProblemError, match="not in these results"):
-        regret_table(found, tmp_path / "table.tex", horizon=7)
+        regret_table(comparison, tmp_path / "table.tex", horizon=7)
     with pytest.raises(ProblemError, match="Did you mean serif"):
-        regret_picture(found, tmp_path / "a.pdf", style="serifs")
+        regret_picture(comparison, tmp_path / "a.pdf", style="serifs")
     with pytest.raises(ProblemError, match="one, two"):
-        regret_picture(found, tmp_path / "a.pdf", width="3")
+        regret_picture(comparison, tmp_path / "a.pdf", width="3")
     with pytest.raises(ProblemError, match="Did you mean labels"):
-        regret_picture(found, tmp_path / "a.pdf", label="direct")
+        regret_picture(comparison, tmp_path / "a.pdf", label="direct")
     with pytest.raises(ProblemError, match="gap, plain, weak"):
-        regret_picture(found, tmp_path / "a.pdf", regret="total")
+        regret_picture(comparison, tmp_path / "a.pdf", regret="total")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -130,7 +130,9 @@ def test_everything_drawn_lies_in_the_picture(name):
     across = [node.text for node in words if node.get("text-anchor") != "end"]
     for marks in (upright, across):
         assert len(marks) == len(set(marks)) >= 2
-    assert {words for _, words in chart_key(chart)} == {one["name"] for one in chart["series"]}
+    assert {words for _, words in chart_key(chart)} == {
+        series["name"] for series in chart["series"]
+    }
 
 
 def test_a_curve_has_the_mean_and_the_range_of_its_runs():

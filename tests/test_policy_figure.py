@@ -25,16 +25,16 @@ from restive.report.policy.visits import Visits, simulated_play
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
-def short_play(made, **options):
-    return simulated_play(made, **{"steps": 200, "paths": 16, "warm_up": 100, **options})
+def short_play(solution, **options):
+    return simulated_play(solution, **{"steps": 200, "paths": 16, "warm_up": 100, **options})
 
 
-def expected_pull(made, states, ages):
+def expected_pull(solution, states, ages):
     """Arm and gap of the second-best pull, from one state at a time; EITHER without difference."""
-    gaps = sorted(made.gap(states, ages).tolist())
-    if gaps[1] <= max(made.gain_upper - made.gain_lower, 1e-12):
+    gaps = sorted(solution.gap(states, ages).tolist())
+    if gaps[1] <= max(solution.gain_upper - solution.gain_lower, 1e-12):
         return EITHER, gaps[1]
-    return made.action(states, ages), gaps[1]
+    return solution.action(states, ages), gaps[1]
 
 
 def oddly_named(count):
@@ -61,8 +61,8 @@ def oddly_named(count):
     ids=lambda bandit: bandit.name,
 )
 def test_strips_say_what_the_plan_says(bandit):
-    made = plan(bandit, 1e-5)
-    panels = strips(made, Visits.of_play(short_play(made)))
+    solution = plan(bandit, 1e-5)
+    panels = strips(solution, Visits.of_play(short_play(solution)))
     assert [panel.last for panel in panels] == [0, 1]
     for panel in panels:
         assert panel.rested == 1 - panel.last
@@ -71,15 +71,15 @@ def test_strips_say_what_the_plan_says(bandit):
             for n, age in enumerate(panel.ages.tolist()):
                 ages = [age, age]
                 ages[panel.last] = 1
-                action, gap = expected_pull(made, pair, ages)
+                action, gap = expected_pull(solution, pair, ages)
                 assert panel.actions[r, n] == action
                 assert panel.gaps[r, n] == pytest.approx(gap, abs=1e-12)
 
 
 @pytest.mark.parametrize("period", [1, 2])
 def test_beyond_the_last_age_nothing_new_happens(period):
-    made = plan(problems.random_problem(2, 4, rng=3, period=period), 1e-5)
-    for panel in strips(made, Visits.of_play(short_play(made))):
+    solution = plan(problems.random_problem(2, 4, rng=3, period=period), 1e-5)
+    for panel in strips(solution, Visits.of_play(short_play(solution))):
         assert panel.period == period
         end = int(panel.ages[-1])
         for r, pair in enumerate(panel.pairs.tolist()):
@@ -88,14 +88,14 @@ def test_beyond_the_last_age_nothing_new_happens(period):
                 ages[panel.last] = 1
                 back = (age - end) % period
                 column = -1 if back == 0 else back - 1 - period
-                action, gap = expected_pull(made, pair, ages)
+                action, gap = expected_pull(solution, pair, ages)
                 assert panel.actions[r, column] == action
                 assert period == 1 or panel.gaps[r, column] == pytest.approx(gap, abs=1e-12)
 
 
 def test_example_1_stays_on_free_and_leaves_busy():
-    made = plan(problems.example1(0.1))
-    for panel in strips(made, Visits.of_play(short_play(made))):
+    solution = plan(problems.example1(0.1))
+    for panel in strips(solution, Visits.of_play(short_play(solution))):
         for pair, row in zip(panel.pairs.tolist(), panel.actions, strict=True):
             stay = pair[panel.last] == 1
             assert (row == (panel.last if stay else panel.rested)).all()
@@ -107,27 +107,27 @@ def test_example_3_tries_the_channel_again_at_the_known_age(epsilon):
     w = (1 - (1 - 2 * epsilon) ** m) / 2
     best = int(m[np.argmax(((m - 1) / 2 + w / epsilon) / (m + w / epsilon))])
     assert epsilon != 0.1 or best == 5
-    made = plan(problems.example3(epsilon))
-    panel = strips(made, Visits.of_play(short_play(made)))[1]
+    solution = plan(problems.example3(epsilon))
+    panel = strips(solution, Visits.of_play(short_play(solution)))[1]
     busy = panel.pairs[:, 0].tolist().index(0)
-    found = [
+    switches = [
         (arm, int(panel.ages[first])) for arm, first, _ in runs(panel.actions[busy], panel.ages)
     ]
-    assert found == [(1, 2), (0, best)]
+    assert switches == [(1, 2), (0, best)]
 
 
 def test_long_strips_are_thinned_but_end_where_nothing_changes():
-    made = plan(problems.example3(0.0005))
-    panel = strips(made, Visits.of_play(short_play(made)))[1]
+    solution = plan(problems.example3(0.0005))
+    panel = strips(solution, Visits.of_play(short_play(solution)))[1]
     assert panel.ages[-1] > 60
     assert len(panel.ages) < 80
     assert (np.diff(panel.ages) > 0).all()
 
 
 def test_only_the_most_frequent_pairs_are_kept():
-    made = plan(problems.random_problem(2, 4, rng=1, stickiness=0.5), 1e-4)
-    seen = Visits.of_play(short_play(made))
-    panels = strips(made, seen), strips(made, seen, max_rows=3)
+    solution = plan(problems.random_problem(2, 4, rng=1, stickiness=0.5), 1e-4)
+    seen = Visits.of_play(short_play(solution))
+    panels = strips(solution, seen), strips(solution, seen, max_rows=3)
     for full, few in zip(*panels, strict=True):
         assert len(few.pairs) == 3
         assert sorted(few.share) == sorted(full.share)[-3:]
@@ -159,9 +159,9 @@ def test_runs():
     ids=lambda bandit: bandit.name,
 )
 def test_maps_say_what_the_plan_says(bandit):
-    made = plan(bandit, 1e-4)
-    seen = short_play(made)
-    maps = age_maps(made, Visits.of_play(seen), max_maps=4)
+    solution = plan(bandit, 1e-4)
+    seen = short_play(solution)
+    maps = age_maps(solution, Visits.of_play(seen), max_maps=4)
     assert 1 <= len(maps) <= 4
     rng = np.random.default_rng(5)
     for part in maps:
@@ -170,7 +170,7 @@ def test_maps_say_what_the_plan_says(bandit):
         for i, k in rng.integers([len(part.ages[0]), len(part.ages[1])], size=(60, 2)):
             ages = [1, 1, 1]
             ages[a], ages[b] = int(part.ages[0][i]), int(part.ages[1][k])
-            action, gap = expected_pull(made, part.states, ages)
+            action, gap = expected_pull(solution, part.states, ages)
             assert part.actions[i, k] == action
             assert np.isnan(part.gaps[i, k]) or part.gaps[i, k] == pytest.approx(gap, abs=1e-12)
         for i, k in np.argwhere(np.isnan(part.gaps)):
@@ -178,9 +178,9 @@ def test_maps_say_what_the_plan_says(bandit):
 
 
 def test_maps_show_where_play_goes():
-    made = plan(problems.random_problem(3, 2, rng=2), 1e-4)
-    seen = short_play(made)
-    maps = age_maps(made, Visits.of_play(seen), max_maps=100)
+    solution = plan(problems.random_problem(3, 2, rng=2), 1e-4)
+    seen = short_play(solution)
+    maps = age_maps(solution, Visits.of_play(seen), max_maps=100)
     states, ages = seen.last_states.reshape(-1, 3), seen.ages.reshape(-1, 3)
     shares = [part.share for part in maps]
     assert shares == sorted(shares, reverse=True)
@@ -201,8 +201,8 @@ def test_maps_show_where_play_goes():
 
 
 def test_play_keeps_the_books():
-    made = plan(problems.random_problem(3, [2, 1, 3], rng=0), 1e-4)
-    seen = short_play(made, warm_up=0)
+    solution = plan(problems.random_problem(3, [2, 1, 3], rng=0), 1e-4)
+    seen = short_play(solution, warm_up=0)
     steps, paths, count = seen.ages.shape
     for path in range(0, paths, 5):
         last, ages = seen.last_states[0, path].tolist(), seen.ages[0, path].tolist()
@@ -211,7 +211,7 @@ def test_play_keeps_the_books():
             assert seen.last_states[t, path].tolist() == last
             assert seen.ages[t, path].tolist() == ages
             pull = seen.pulls[t, path]
-            assert pull == made.action(last, ages)
+            assert pull == solution.action(last, ages)
             last[pull] = int(seen.hidden[t, path, pull])
             ages = [1 if arm == pull else age + 1 for arm, age in enumerate(ages)]
     assert count == 3
@@ -221,20 +221,20 @@ def test_play_keeps_the_books():
     "bandit", [problems.example1(0.1), problems.random_problem(2, 3, rng=7), problems.example4()]
 )
 def test_play_earns_the_gain(bandit):
-    made = plan(bandit, 1e-5)
-    seen = simulated_play(made)
+    solution = plan(bandit, 1e-5)
+    seen = simulated_play(solution)
     means = np.zeros((bandit.n_arms, max(bandit.n_states)))
     for j, arm in enumerate(bandit.arms):
         means[j, : arm.n_states] = arm.rewards
     states = np.take_along_axis(seen.hidden, seen.pulls[..., None], axis=-1)[..., 0]
     per_path = means[seen.pulls, states].mean(axis=0)
     error = per_path.std(ddof=1) / np.sqrt(len(per_path))
-    assert per_path.mean() == pytest.approx(made.gain, abs=5 * error + 1e-3)
+    assert per_path.mean() == pytest.approx(solution.gain, abs=5 * error + 1e-3)
 
 
 def test_returns_of_example_3():
-    made = plan(problems.example3(0.1))
-    after = returns(made.bandit, Visits.of_play(simulated_play(made)))
+    solution = plan(problems.example3(0.1))
+    after = returns(solution.bandit, Visits.of_play(simulated_play(solution)))
     rows = {pair: r for r, pair in enumerate(zip(after.arms, after.states, strict=True))}
     assert after.following[rows[0, 1]].tolist() == [1, 0]  # free: stay
     assert after.following[rows[0, 0]].tolist() == [0, 1]  # busy: leave
@@ -294,8 +294,8 @@ PICTURED = {
 @pytest.mark.parametrize("name", PICTURED)
 def test_every_kind_of_problem_gets_a_whole_picture(name, tmp_path):
     pytest.importorskip("matplotlib")
-    made = plan(PICTURED[name], 1e-3)
-    policy_figure(made, tmp_path / "policy.svg")
+    solution = plan(PICTURED[name], 1e-3)
+    policy_figure(solution, tmp_path / "policy.svg")
     root = ElementTree.fromstring((tmp_path / "policy.svg").read_bytes())
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert [path.name for path in tmp_path.iterdir()] == ["policy.svg"]
@@ -304,11 +304,11 @@ def test_every_kind_of_problem_gets_a_whole_picture(name, tmp_path):
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf", ".PNG"])
 def test_the_same_plan_gives_the_same_bytes(suffix, tmp_path):
     matplotlib = pytest.importorskip("matplotlib")
-    made = plan(problems.example3(0.1))
+    solution = plan(problems.example3(0.1))
     first, second = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
-    policy_figure(made, first)
+    policy_figure(solution, first)
     with matplotlib.rc_context({"font.size": 20, "svg.hashsalt": "mine", "axes.grid": True}):
-        policy_figure(made, str(second))
+        policy_figure(solution, str(second))
         assert matplotlib.rcParams["font.size"] == 20
     assert first.read_bytes() == second.read_bytes()
     head = {".svg": b"<?xml", ".png": PNG, ".pdf": b"%PDF"}[suffix.lower()]
@@ -319,12 +319,12 @@ def test_the_same_plan_gives_the_same_bytes(suffix, tmp_path):
 
 def test_the_picture_says_the_value_and_the_switch(tmp_path):
     pytest.importorskip("matplotlib")
-    made = plan(problems.example3(0.1))
-    policy_figure(made, tmp_path / "policy.svg")
+    solution = plan(problems.example3(0.1))
+    policy_figure(solution, tmp_path / "policy.svg")
     text = (tmp_path / "policy.svg").read_text(encoding="utf-8")
     assert "<!-- from 5: channel -->" in text
-    assert f"earns {made.gain:.7f} a step" in text
-    assert f"({made.gain_lower:.7f} to {made.gain_upper:.7f})" in text
+    assert f"earns {solution.gain:.7f} a step" in text
+    assert f"({solution.gain_lower:.7f} to {solution.gain_upper:.7f})" in text
 
 
 def test_titles_say_no_more_than_is_known():
@@ -347,9 +347,9 @@ def test_titles_say_no_more_than_is_known():
 )
 def test_bad_targets_are_refused(name, words, tmp_path):
     (tmp_path / "folder.svg").mkdir()
-    made = plan(problems.example1(0.1), 1e-2)
+    solution = plan(problems.example1(0.1), 1e-2)
     with pytest.raises(RestiveError) as caught:
-        policy_figure(made, tmp_path / name)
+        policy_figure(solution, tmp_path / name)
     for word in words:
         assert word in str(caught.value)
     assert [path.name for path in tmp_path.iterdir()] == ["folder.svg"]
@@ -357,15 +357,15 @@ def test_bad_targets_are_refused(name, words, tmp_path):
 
 def test_without_matplotlib_the_remedy_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    made = plan(problems.example1(0.1), 1e-2)
+    solution = plan(problems.example1(0.1), 1e-2)
     with pytest.raises(RestiveError, match=r"pip install 'restive\[plot\]'"):
-        policy_figure(made, tmp_path / "policy.svg")
+        policy_figure(solution, tmp_path / "policy.svg")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_failure_leaves_the_old_picture_alone(monkeypatch, tmp_path):
     pytest.importorskip("matplotlib")
-    made = plan(problems.example1(0.1), 1e-2)
+    solution = plan(problems.example1(0.1), 1e-2)
     target = tmp_path / "policy.svg"
     target.write_text("before", encoding="utf-8")
 
@@ -374,7 +374,7 @@ def test_a_failure_leaves_the_old_picture_alone(monkeypatch, tmp_path):
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(OSError, match="disk full"):
-        policy_figure(made, target)
+        policy_figure(solution, target)
     assert target.read_text(encoding="utf-8") == "before"
     assert [path.name for path in tmp_path.iterdir()] == ["policy.svg"]
 

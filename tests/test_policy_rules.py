@@ -26,8 +26,8 @@ from restive.report.policy.words import situations
 
 def test_staying_while_free_has_the_law_of_a_small_chain():
     """Example 1, eps = 0.1: the best policy earns 0.7, which is the part of pulls that see free."""
-    made = plan(problems.example1(0.1), 1e-7)
-    visits = visits_of(made)
+    solution = plan(problems.example1(0.1), 1e-7)
+    visits = visits_of(solution)
     assert visits.computed
     assert visits.shares.sum() == pytest.approx(1)
     last = visits.last
@@ -39,8 +39,8 @@ def test_staying_while_free_has_the_law_of_a_small_chain():
 @pytest.mark.parametrize("bandit", [problems.example3(0.1), problems.example4(),
                                     problems.random_problem(3, 2, rng=5)])  # fmt: skip
 def test_the_law_is_what_play_comes_to(bandit):
-    made = plan(bandit, 1e-4)
-    law, play = visits_of(made), Visits.of_play(simulated_play(made, 400, 256, 200))
+    solution = plan(bandit, 1e-4)
+    law, play = visits_of(solution), Visits.of_play(simulated_play(solution, 400, 256, 200))
     assert law.computed
     assert not play.computed
     # 102,400 steps, correlated over a few: 0.01 is more than five standard deviations
@@ -52,7 +52,7 @@ def test_the_law_is_what_play_comes_to(bandit):
             law.ages[np.arange(len(law.pulls)), law.pulls], strict=True,
         )
     )  # fmt: skip
-    assert earned == pytest.approx(made.gain, abs=2e-4)
+    assert earned == pytest.approx(solution.gain, abs=2e-4)
 
 
 def test_several_classes_are_weighted_by_how_likely_they_are():
@@ -69,13 +69,13 @@ def test_several_classes_are_weighted_by_how_likely_they_are():
 
 
 def test_what_is_too_large_is_simulated_and_says_so(monkeypatch):
-    made = plan(problems.example1(0.1), 1e-4)
-    rep = Representation.of(made.bandit, made.caps)
+    solution = plan(problems.example1(0.1), 1e-4)
+    rep = Representation.of(solution.bandit, solution.caps)
     with pytest.raises(TooLargeError):
-        law_of(made.bandit, rep, lambda states, ages, last: made.actions(states, ages), 3)
+        law_of(solution.bandit, rep, lambda states, ages, last: solution.actions(states, ages), 3)
     monkeypatch.setattr(visits_module, "MOST", 3)
-    assert not visits_of(made).computed
-    assert not situations(made)[0].computed
+    assert not visits_of(solution).computed
+    assert not situations(solution)[0].computed
 
 
 def test_quantiles_count_weights():
@@ -100,40 +100,40 @@ def test_quantiles_count_weights():
     ],
 )  # fmt: skip
 def test_rules_that_are_known_are_found(bandit, words):
-    made = plan(bandit, 1e-6)
-    rule = short_rule(made)
+    solution = plan(bandit, 1e-6)
+    rule = short_rule(solution)
     if words is None:
-        assert rule is None or rule.gain <= made.gain_upper
+        assert rule is None or rule.gain <= solution.gain_upper
         return
     assert rule.words == words
     assert rule.optimal
-    assert made.gain_lower - 1e-5 <= rule.gain <= made.gain_upper
+    assert solution.gain_lower - 1e-5 <= rule.gain <= solution.gain_upper
     assert "optimal to within" in str(rule)
 
 
 def test_no_rule_is_said_of_a_plan_that_was_stopped_early():
     """Always pulling one arm would be "optimal to within" an interval as wide as that."""
-    made = plan(problems.example1(0.1), 1e-6)
-    assert short_rule(replace(made, lower=made.lower - 0.3)) is None
-    assert short_rule(replace(made, lower=made.lower - 0.3, tolerance=0.4)) is not None
+    solution = plan(problems.example1(0.1), 1e-6)
+    assert short_rule(replace(solution, lower=solution.lower - 0.3)) is None
+    assert short_rule(replace(solution, lower=solution.lower - 0.3, tolerance=0.4)) is not None
 
 
 def test_arms_that_only_alternate():
     """Example 2's chains swap with 0.9: after busy comes free, so one stays after busy."""
-    made = plan(problems.example2(0.9), 1e-6)
-    assert short_rule(made).words == "Stay while busy, else pull the one unseen longest"
+    solution = plan(problems.example2(0.9), 1e-6)
+    assert short_rule(solution).words == "Stay while busy, else pull the one unseen longest"
 
 
 def test_no_rule_is_said_that_is_worse():
     """Every rule said is evaluated again here, by a function of one's own."""
     for seed in range(6):
         bandit = problems.random_problem(2, 2, rng=seed)
-        made = plan(bandit, 1e-6)
-        rule = short_rule(made)
+        solution = plan(bandit, 1e-6)
+        rule = short_rule(solution)
         if rule is None:
             continue
-        assert rule.gain >= (1 - 1e-3) * made.gain_lower - 1e-6
-        assert rule.optimal == (rule.gain >= made.gain_upper - rule.tolerance - 1e-9)
+        assert rule.gain >= (1 - 1e-3) * solution.gain_lower - 1e-6
+        assert rule.optimal == (rule.gain >= solution.gain_upper - rule.tolerance - 1e-9)
 
 
 def test_the_policies_behind_the_words_do_what_they_say():
@@ -169,8 +169,10 @@ def test_the_command_says_the_rule_and_computed_shares():
     assert "simulated" not in done.stdout
     facts = json.loads(CliRunner().invoke(app, ["plan", "example-1", "--json"]).stdout)
     assert facts["rule"]["optimal"]
-    assert all(one["computed"] for one in facts["situations"])
-    assert sum(one["share"] for one in facts["situations"]) == pytest.approx(1, abs=1e-6)
+    assert all(situation["computed"] for situation in facts["situations"])
+    assert sum(situation["share"] for situation in facts["situations"]) == pytest.approx(
+        1, abs=1e-6
+    )
 
 
 def test_as_much_as_stands_only_beside_equal_numbers():
@@ -193,8 +195,8 @@ def worthless():
 
 
 def test_arms_that_are_never_pulled_are_left_out_of_pictures():
-    made = plan(worthless(), 1e-3)
-    pictures, note = policy_picture(made)
+    solution = plan(worthless(), 1e-3)
+    pictures, note = policy_picture(solution)
     assert "dull" not in "".join(map(str, pictures))
     assert "Left out: 2 arms, never pulled." in note
 
@@ -209,8 +211,8 @@ def test_three_arms_one_of_which_is_never_pulled_get_the_short_picture():
 def test_maps_that_say_the_same_are_one():
     from restive.report.policy.maps import age_maps
 
-    made = plan(problems.random_problem(3, [2, 3, 2], rng=35), 1e-4)
-    maps = age_maps(made, visits_of(made), 100)
+    solution = plan(problems.random_problem(3, [2, 3, 2], rng=35), 1e-4)
+    maps = age_maps(solution, visits_of(solution), 100)
     drawn = [(m.last, m.states[m.last], m.actions.tobytes()) for m in maps]
     assert len(maps) <= len(set(drawn)) + 2
     assert len(maps) < 3 * 8
@@ -229,7 +231,7 @@ def test_maps_that_say_the_same_are_one():
                 np.searchsorted(part.ages[1], ages[0, b]),
             )
             if part.actions[i, k] >= 0:
-                assert made.actions([states], ages)[0] == part.actions[i, k]
+                assert solution.actions([states], ages)[0] == part.actions[i, k]
 
 
 # --- what is pulled after a sight

@@ -154,23 +154,23 @@ def test_the_lead_names_the_winner_and_by_how_much():
 
 
 def test_one_problem_is_told_in_differences():
-    one = synthetic_results.results(
+    comparison = synthetic_results.results(
         {"example 3": SMALL["example 3"]}, learners=("b", "a"), horizons=(1000,), runs=8
     )
-    sentences = lead(one, summarize(one))
-    ends = [one.curves("example 3", name, 1000).gap_regret[:, -1] for name in ("b", "a")]
+    sentences = lead(comparison, summarize(comparison))
+    ends = [comparison.curves("example 3", name, 1000).gap_regret[:, -1] for name in ("b", "a")]
     assert f"b lost least: {words.amount(ends[0].mean())}" in sentences[1]
     assert f"lost {words.amount((ends[1] - ends[0]).mean())}" in sentences[2]
-    assert words.title(one) == "2 learners on example 3"
+    assert words.title(comparison) == "2 learners on example 3"
 
 
 def test_learners_that_nothing_tells_apart_are_said_to_be_so():
     results = small(learners=("b", "a"))
-    found = dict(results.finished)
+    finished = dict(results.finished)
     for (problem, learner, horizon), curves in results.finished.items():
         if learner == "a":
-            found[problem, "b", horizon] = curves
-    object.__setattr__(results, "finished", found)
+            finished[problem, "b", horizon] = curves
+    object.__setattr__(results, "finished", finished)
     summary = summarize(results)
     assert "b and a share the best mean rank." in lead(results, summary)
     cells = [row["cells"][0] for row in facts.overview(results, summary, 1000)]
@@ -234,8 +234,8 @@ def test_refusals_and_too_few_runs_are_said():
 
 def test_an_unfinished_comparison_is_reported_as_far_as_it_got():
     results = small(learners=("b", "a"), horizons=(1000,))
-    found = {place: c for place, c in results.finished.items() if place[0] == "example 3"}
-    object.__setattr__(results, "finished", found)
+    finished = {place: c for place, c in results.finished.items() if place[0] == "example 3"}
+    object.__setattr__(results, "finished", finished)
     reader = Reader(page_of(results))
     text = " ".join(reader.texts)
     assert "not finished: 16 of 32 runs are shown" in text

@@ -21,12 +21,12 @@ CHART = "figure.chart >> nth=0"
 
 def chromium():
     """Path of a browser; without one tests are skipped, but not where everything must hold."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None and os.environ.get("CI") == "true":
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None and os.environ.get("CI") == "true":
         pytest.fail("chromium is not installed")
-    if found is None:
+    if browser is None:
         pytest.skip("chromium is not installed (Debian: apt-get install chromium)")
-    return found
+    return browser
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +82,8 @@ def open_page(browser, page_file):
 
 def lines(page):
     """The curves of the first chart: learner -> path."""
-    found = page.locator(f"{CHART} >> path.line[data-learner]").all()
-    return {int(line.get_attribute("data-learner")): line.get_attribute("d") for line in found}
+    paths = page.locator(f"{CHART} >> path.line[data-learner]").all()
+    return {int(line.get_attribute("data-learner")): line.get_attribute("d") for line in paths}
 
 
 def end_heights(page):

@@ -106,16 +106,16 @@ def test_names_cannot_leave_their_place():
 # --- policies
 
 
-def expected(made, states, ages):
+def expected(solution, states, ages):
     """The pull that a picture must show there, by the plan alone."""
-    gaps = np.sort(made.gap(states, ages))
-    return "either" if gaps[1] <= resolution(made) else f"pull{made.action(states, ages)}"
+    gaps = np.sort(solution.gap(states, ages))
+    return "either" if gaps[1] <= resolution(solution) else f"pull{solution.action(states, ages)}"
 
 
 @pytest.mark.parametrize("bandit", [problems.example3(0.1), problems.example1(0.2)])
 def test_strips_show_the_best_pull_at_every_age(bandit):
-    made = plan(bandit, 1e-6)
-    pictures, note = policy_picture(made)
+    solution = plan(bandit, 1e-6)
+    pictures, note = policy_picture(solution)
     assert len(pictures) == 2
     assert "first" in note
     states = {"busy": 0, "free": 1}
@@ -136,27 +136,27 @@ def test_strips_show_the_best_pull_at_every_age(bandit):
                 )
                 ages = [age, age]
                 ages[last] = 1
-                assert shown == expected(made, seen[:2], ages)
+                assert shown == expected(solution, seen[:2], ages)
 
 
 def test_maps_show_the_best_pull_for_every_pair_of_ages():
-    made = plan(problems.random_problem(3, [2, 3, 2], rng=35), 1e-4)
-    pictures, note = policy_picture(made)
+    solution = plan(problems.random_problem(3, [2, 3, 2], rng=35), 1e-4)
+    pictures, note = policy_picture(solution)
     assert 1 <= len(pictures) <= 4
     assert "% of it" in note
     for picture in pictures:
         head = words(picture, "head")[0]
         sights = [head[4:].rsplit(":", 1)[0]]
         axes = [word[7:] for word in words(picture, "pay") if word.startswith("age of ")]
-        found = dict(re.match(r"arm (\d) \((\d|any)\)", s).groups() for s in [*sights, *axes])
-        states = [int(found[str(j + 1)].replace("any", "1")) for j in range(3)]
+        last_seen = dict(re.match(r"arm (\d) \((\d|any)\)", s).groups() for s in [*sights, *axes])
+        states = [int(last_seen[str(j + 1)].replace("any", "1")) for j in range(3)]
         last = int(sights[0][4]) - 1
         a, b = (j for j in range(3) if j != last)
         for x, y in product(range(2, 11), repeat=2):
             ages = [1, 1, 1]
             ages[a], ages[b] = x, y
             never = x == y < 10  # two arms are not seen at once; 10 stands for longer ages too
-            assert _at(picture, x, y) == (None if never else expected(made, states, ages))
+            assert _at(picture, x, y) == (None if never else expected(solution, states, ages))
 
 
 def _at(picture, x, y):
@@ -189,8 +189,8 @@ def linear(color):
     return np.where(levels <= 0.04045, levels / 12.92, ((levels + 0.055) / 1.055) ** 2.4)
 
 
-def contrast(one, other):
-    light = sorted(linear(color) @ [0.2126, 0.7152, 0.0722] for color in (one, other))
+def contrast(ink, paper):
+    light = sorted(linear(color) @ [0.2126, 0.7152, 0.0722] for color in (ink, paper))
     return (light[1] + 0.05) / (light[0] + 0.05)
 
 

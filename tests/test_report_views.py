@@ -29,25 +29,27 @@ def results(runs=10, **changes):
     return synthetic_results.results(named, LEARNERS, **(options | changes))
 
 
-def with_ends(found, problem, ends):
+def with_ends(comparison, problem, ends):
     """The same, where these learners lose so much, up to a little noise between the runs."""
-    curves = dict(found.finished)
+    curves = dict(comparison.finished)
     for learner, end in ends.items():
-        old = found.curves(problem, learner, 10_000)
+        old = comparison.curves(problem, learner, 10_000)
         noise = np.linspace(0.98, 1.02, len(old.seconds))[:, None]
         gap = noise * end * np.sqrt(old.times / old.times[-1])[None]
         curves[problem, learner, 10_000] = replace(old, gap_regret=gap)
-    return replace(found, finished=curves)
+    return replace(comparison, finished=curves)
 
 
 @pytest.fixture(scope="module")
 def nothing_lost():
     """Results in which one learner loses nothing, and two lose 3,880 and 15,297."""
-    found = results()
+    comparison = results()
     ends = {"best-arm": 0.0, "quick": 38.0, "=SUM(A1)": 3880.0, LEARNERS[1]: 15_297.0}
-    found = with_ends(found, "example 3", ends)
+    comparison = with_ends(comparison, "example 3", ends)
     pulls = np.tile([7500, 2500], (10, 1))
-    return replace(found, finished={p: replace(c, pulls=pulls) for p, c in found.finished.items()})
+    return replace(
+        comparison, finished={p: replace(c, pulls=pulls) for p, c in comparison.finished.items()}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +78,8 @@ def page(browser, page_file):  # noqa: F811
 
 
 def test_a_winner_is_named_only_where_the_table_has_one():
-    one = {"example 3": problems.example3(0.1)}
-    few = synthetic_results.results(one, ("a", "b", "c"), horizons=(1000,), runs=5)
+    single = {"example 3": problems.example3(0.1)}
+    few = synthetic_results.results(single, ("a", "b", "c"), horizons=(1000,), runs=5)
     summary = summarize(few)
     place = standing(summary, "example 3", 1000)
     assert (place.least, place.winner, place.tied) == ("a", "", ("b", "c"))
@@ -87,7 +89,7 @@ def test_a_winner_is_named_only_where_the_table_has_one():
     rows = facts.ranking(few, summary, "example 3", 1000)
     assert not any(row["winner"] for row in rows)
     assert not any(c["winner"] for r in facts.overview(few, summary, 1000) for c in r["cells"])
-    many = synthetic_results.results(one, ("a", "b", "c"), horizons=(1000,), runs=12)
+    many = synthetic_results.results(single, ("a", "b", "c"), horizons=(1000,), runs=12)
     summary = summarize(many)
     assert standing(summary, "example 3", 1000).winner == "a"
     assert "a lost least: " in " ".join(lead(many, summary))
@@ -96,22 +98,24 @@ def test_a_winner_is_named_only_where_the_table_has_one():
 
 def test_too_few_runs_to_tell_anything_are_said_with_the_number_that_could():
     """Three pairs by five runs: 3 / 2^4 at least; it takes 7 runs, 3 / 2^6 = 0.047."""
-    one = {"example 3": problems.example3(0.1)}
-    few = synthetic_results.results(one, ("a", "b", "c"), horizons=(1000,), runs=5)
+    single = {"example 3": problems.example3(0.1)}
+    few = synthetic_results.results(single, ("a", "b", "c"), horizons=(1000,), runs=5)
     assert "of 3 pairs of learners is 0.19. 7 runs could tell." in lead(few, summarize(few))[-1]
-    enough = synthetic_results.results(one, ("a", "b", "c"), horizons=(1000,), runs=7)
+    enough = synthetic_results.results(single, ("a", "b", "c"), horizons=(1000,), runs=7)
     assert "could tell" not in " ".join(lead(enough, summarize(enough)))
     best = min(v.corrected for v in summarize(enough).best)
     assert best == pytest.approx(3 / 2**6)
 
 
 def test_several_problems_name_the_clear_wins_apart():
-    found = results(runs=12)
-    summary = summarize(found)
-    told = " ".join(lead(found, summary))
+    comparison = results(runs=12)
+    summary = summarize(comparison)
+    told = " ".join(lead(comparison, summary))
     assert "quick has the best mean rank; it lost least on 2 of 2 problems, told apart" in told
-    same = found.curves("example 3", "quick", 10_000)
-    tied = replace(found, finished=found.finished | {("example 3", LEARNERS[1], 10_000): same})
+    same = comparison.curves("example 3", "quick", 10_000)
+    tied = replace(
+        comparison, finished=comparison.finished | {("example 3", LEARNERS[1], 10_000): same}
+    )
     told = " ".join(lead(tied, summarize(tied)))
     assert "it lost least on 2 of 2 problems, on 1 of them told apart" in told
 
@@ -133,9 +137,9 @@ def test_shades_tell_large_losses_apart_beside_a_zero(page):
     levels = [0.0, 38.0, 3880.0, 15_297.0]
     cells = [{"value": str(v), "level": 0.0} for v in levels]
     facts._shade(cells)
-    found = [cell["level"] for cell in cells]
-    assert found == sorted(found)
-    assert (found[0], found[-1]) == (0.0, 1.0)
+    shades = [cell["level"] for cell in cells]
+    assert shades == sorted(shades)
+    assert (shades[0], shades[-1]) == (0.0, 1.0)
     facts._shade([{"value": "5", "level": 0.0}])  # nothing to compare
 
 
@@ -218,12 +222,12 @@ def test_shares_of_pulls_stand_in_a_table(page, nothing_lost):
 
 
 def test_many_arms_share_one_column_of_pulls(nothing_lost):
-    found = synthetic_results.results(
+    comparison = synthetic_results.results(
         {"many": problems.gilbert_elliott(30)}, ("a",), horizons=(100,), runs=4
     )
-    curves = replace(found.finished["many", "a", 100], pulls=np.tile(np.arange(30), (4, 1)))
-    found = replace(found, finished={("many", "a", 100): curves})
-    table = facts.pulls(found, summarize(found), "many", 100)
+    curves = replace(comparison.finished["many", "a", 100], pulls=np.tile(np.arange(30), (4, 1)))
+    comparison = replace(comparison, finished={("many", "a", 100): curves})
+    table = facts.pulls(comparison, summarize(comparison), "many", 100)
     assert len(table["arms"]) == facts.SHOWN_ARMS + 1
     assert table["arms"][-1] == "18 other arms"
     assert sum(table["rows"][0]["shares"]) == pytest.approx(1, abs=1e-3)

@@ -33,85 +33,89 @@ def one_problem(**changes):
     return results({"example 3": TWO["example 3"]}, **changes)
 
 
-def only(found, keep):
+def only(comparison, keep):
     """The same with some of its curves."""
-    return replace(found, finished={place: c for place, c in found.finished.items() if keep(place)})
+    return replace(
+        comparison, finished={place: c for place, c in comparison.finished.items() if keep(place)}
+    )
 
 
-def shortened(found, runs):
+def shortened(comparison, runs):
     """The same with the first runs only, by place."""
     curves = {}
-    for place, c in found.finished.items():
+    for place, c in comparison.finished.items():
         kept = {
             name: getattr(c, name)[: runs(place)]
             for name in ("regret", "gap_regret", "weak_regret", "seconds", "planning_seconds",
                          "episodes")
         }  # fmt: skip
         curves[place] = replace(c, **kept)
-    return replace(found, finished=curves)
+    return replace(comparison, finished=curves)
 
 
-def page_of(found):
-    return unescape(experiment_page(Bands(found), summarize(found)))
+def page_of(comparison):
+    return unescape(experiment_page(Bands(comparison), summarize(comparison)))
 
 
 # --- who may win
 
 
-def named(found, **names):
-    participants = [{"label": k, "name": names.get(k, k), "options": {}} for k in found.learners]
-    return replace(found, provenance={**found.provenance, "learners": participants})
+def named(comparison, **names):
+    participants = [
+        {"label": k, "name": names.get(k, k), "options": {}} for k in comparison.learners
+    ]
+    return replace(comparison, provenance={**comparison.provenance, "learners": participants})
 
 
 def test_a_yardstick_under_another_label_cannot_win():
-    found = named(one_problem(learners=("oracle", "b", "c")), oracle="optimal")
-    summary = summarize(found)
-    assert {one.against for one in summary.best} == {"b"}
-    assert "b lost least" in " ".join(lead(found, summary))
-    rows = facts.ranking(found, summary, "example 3", 1000)
+    comparison = named(one_problem(learners=("oracle", "b", "c")), oracle="optimal")
+    summary = summarize(comparison)
+    assert {pair.against for pair in summary.best} == {"b"}
+    assert "b lost least" in " ".join(lead(comparison, summary))
+    rows = facts.ranking(comparison, summary, "example 3", 1000)
     assert {row["learner"]: row["told"] for row in rows} == {"oracle": True, "b": False, "c": False}
     assert [row["learner"] for row in rows if row["winner"]] == ["b"]
-    overview = facts.overview(found, summary, 1000)
+    overview = facts.overview(comparison, summary, 1000)
     assert [row["learner"] for row in overview if row["told"]] == ["oracle"]
     assert [row["learner"] for row in overview if row["cells"][0]["winner"]] == ["b"]
-    assert "oracle (knows the chains)" in experiment_markdown(found, summary, {})
+    assert "oracle (knows the chains)" in experiment_markdown(comparison, summary, {})
 
 
 def test_a_learner_with_the_label_of_a_yardstick_may_win():
-    found = named(one_problem(learners=("optimal", "best-arm")), optimal="thompson")
-    summary = summarize(found)
+    comparison = named(one_problem(learners=("optimal", "best-arm")), optimal="thompson")
+    summary = summarize(comparison)
     assert summary.yardsticks == {"best-arm"}
-    assert {one.against for one in summary.best} == {"optimal"}
-    assert "optimal lost 60" in " ".join(lead(found, summary))
-    assert "optimal (knows" not in experiment_markdown(found, summary, {})
+    assert {pair.against for pair in summary.best} == {"optimal"}
+    assert "optimal lost 60" in " ".join(lead(comparison, summary))
+    assert "optimal (knows" not in experiment_markdown(comparison, summary, {})
 
 
 # --- which runs
 
 
 def test_the_longest_horizon_leads_wherever_it_stands():
-    found = one_problem(horizons=(2000, 100))
-    assert "8 runs of 2,000 steps" in lead(found, summarize(found))[0]
-    page = page_of(found)
+    comparison = one_problem(horizons=(2000, 100))
+    assert "8 runs of 2,000 steps" in lead(comparison, summarize(comparison))[0]
+    page = page_of(comparison)
     assert re.findall(r'<option value="(\d+)" selected', page) == ["2000"]
     assert json.loads(re.search(r'id="data">(.*?)</script>', page).group(1))["horizon"] == 2000
 
 
 def test_runs_are_those_that_are_there():
-    found = one_problem(horizons=(1000, 20_000))
-    found = only(found, lambda place: place[2] == 20_000)
-    found = shortened(found, lambda place: 5)
-    told = lead(found, summarize(found))
+    comparison = one_problem(horizons=(1000, 20_000))
+    comparison = only(comparison, lambda place: place[2] == 20_000)
+    comparison = shortened(comparison, lambda place: 5)
+    told = lead(comparison, summarize(comparison))
     assert "played the problem in 5 runs of 20,000 steps" in told[0]
     assert "a lost least" in told[1]
-    assert words.longest(only(found, lambda place: False)) == 20_000
+    assert words.longest(only(comparison, lambda place: False)) == 20_000
     shorter = only(one_problem(horizons=(1000, 20_000)), lambda place: place[2] == 1000)
     assert "8 runs of 1,000 steps" in lead(shorter, summarize(shorter))[0]
 
 
 def test_what_has_not_begun_is_not_said_to_have_been_played():
-    found = only(results(), lambda place: False)
-    told = lead(found, summarize(found))
+    comparison = only(results(), lambda place: False)
+    told = lead(comparison, summarize(comparison))
     assert told[0].startswith("Each learner is to play each problem in 8 runs of 1,000 steps")
     part = only(results(), lambda place: place[0] == "channels")
     assert "played 1 of the 2 problems in 8 runs" in lead(part, summarize(part))[0]
@@ -121,9 +125,9 @@ def test_what_has_not_begun_is_not_said_to_have_been_played():
 
 def test_figures_name_the_runs_they_show():
     pytest.importorskip("matplotlib")
-    found = shortened(results(), lambda place: 5 if place[0] == "channels" else 7)
+    comparison = shortened(results(), lambda place: 5 if place[0] == "channels" else 7)
     for problem, runs in (("channels", 5), ("example 3", 7)):
-        drawn = regret_figure(Bands(found), problem, 1000, (".svg",))
+        drawn = regret_figure(Bands(comparison), problem, 1000, (".svg",))
         assert f"mean of {runs} runs" in drawn[".svg"].decode()
 
 
@@ -132,31 +136,31 @@ def test_figures_name_the_runs_they_show():
 
 def half_planned():
     """Three problems, of which the last could not be planned."""
-    found = results({**TWO, "large": problems.example3(0.2)})
-    gains = {**found.gains, "large": (np.nan,) * 3}
+    comparison = results({**TWO, "large": problems.example3(0.2)})
+    gains = {**comparison.gains, "large": (np.nan,) * 3}
     curves = {
         place: replace(c, regret=c.regret * np.nan, gap_regret=c.gap_regret * np.nan)
         if place[0] == "large"
         else c
-        for place, c in found.finished.items()
+        for place, c in comparison.finished.items()
     }
-    return replace(found, gains=gains, finished=curves)
+    return replace(comparison, gains=gains, finished=curves)
 
 
 def test_the_lead_says_on_how_many_problems_a_ratio_rests():
-    found = half_planned()
-    told = " ".join(lead(found, summarize(found)))
+    comparison = half_planned()
+    told = " ".join(lead(comparison, summarize(comparison)))
     assert "Over the 2 of 3 problems on which both learners' is known its mean gap regret" in told
     full = results()
     assert "Over the problems its mean gap regret" in " ".join(lead(full, summarize(full)))
 
 
 def test_a_ranking_by_weak_regret_says_so():
-    found = half_planned()
+    comparison = half_planned()
     said = "ranks, differences to the best, p-values and growth are of weak regret"
-    captions = re.findall(r'<span class="title">(Ranking.*?)</span>', page_of(found))
+    captions = re.findall(r'<span class="title">(Ranking.*?)</span>', page_of(comparison))
     assert [said in caption for caption in captions] == [False, False, True]
-    text = experiment_markdown(found, summarize(found), {})
+    text = experiment_markdown(comparison, summarize(comparison), {})
     assert text.count(said) == 1
     assert said in text[text.index("## large") :]
     heads = next(line for line in text.splitlines() if line.startswith("| learner | mean rank"))
@@ -164,15 +168,15 @@ def test_a_ranking_by_weak_regret_says_so():
 
 
 def test_shades_of_weak_regret_are_relative_to_the_best_weak_regret():
-    found = half_planned()
+    comparison = half_planned()
     curves = {
         place: replace(c, weak_regret=np.full_like(c.weak_regret, 10.0 if place[1] == "a" else 1e3))
         if place[0] == "large"
         else c
-        for place, c in found.finished.items()
+        for place, c in comparison.finished.items()
     }
-    found = replace(found, finished=curves)
-    rows = facts.overview(found, summarize(found), 1000)
+    comparison = replace(comparison, finished=curves)
+    rows = facts.overview(comparison, summarize(comparison), 1000)
     assert {row["learner"]: row["cells"][2]["level"] for row in rows} == {"a": 0.0, "b": 1.0}
 
 
@@ -183,23 +187,27 @@ def test_growth_is_said_in_two_decimals():
     assert [exponent(value) for value in (0.5, 7.25e-16, -0.004, -0.25, np.nan)] == [
         "0.50", "0.00", "0.00", "-0.25", ""
     ]  # fmt: skip
-    found = one_problem()
+    comparison = one_problem()
     flat = {
         place: replace(c, gap_regret=np.ones_like(c.gap_regret) * np.linspace(1, 2, 8)[:, None])
-        for place, c in found.finished.items()
+        for place, c in comparison.finished.items()
     }
-    rows = facts.ranking(found, summarize(replace(found, finished=flat)), "example 3", 1000)
+    rows = facts.ranking(
+        comparison, summarize(replace(comparison, finished=flat)), "example 3", 1000
+    )
     assert {(row["slope"]["text"], row["slope"]["span"]) for row in rows} == {
         ("0.00", "0.00 to 0.00")
     }
 
 
 def test_two_points_have_no_growth():
-    found = one_problem(horizons=(2,))
-    entry = summarize(found).entry("example 3", "a", 2)
+    comparison = one_problem(horizons=(2,))
+    entry = summarize(comparison).entry("example 3", "a", 2)
     assert np.isnan(entry.slope.value)
     assert "fewer than" in entry.slope.reason
-    assert facts.ranking(found, summarize(found), "example 3", 2)[0]["slope"]["text"] == ""
+    assert (
+        facts.ranking(comparison, summarize(comparison), "example 3", 2)[0]["slope"]["text"] == ""
+    )
     assert np.isfinite(
         summarize(one_problem(horizons=(20,))).entry("example 3", "a", 20).slope.value
     )
@@ -209,32 +217,32 @@ def test_two_points_have_no_growth():
 
 
 def test_failed_runs_are_told_beside_their_learner():
-    found = only(results(), lambda place: place[:2] != ("channels", "b"))
+    comparison = only(results(), lambda place: place[:2] != ("channels", "b"))
     why = "2 of 8 runs failed (OverflowError: boom)"
-    object.__setattr__(found, "failures", {("channels", "b", 1000): why})
-    summary = summarize(found)
-    rows = facts.ranking(found, summary, "channels", 1000)
+    object.__setattr__(comparison, "failures", {("channels", "b", 1000): why})
+    summary = summarize(comparison)
+    rows = facts.ranking(comparison, summary, "channels", 1000)
     assert [(row["learner"], row["stopped"]) for row in rows] == [("a", ""), ("b", why)]
-    cells = {row["learner"]: row["cells"][1] for row in facts.overview(found, summary, 1000)}
+    cells = {row["learner"]: row["cells"][1] for row in facts.overview(comparison, summary, 1000)}
     assert (cells["b"]["text"], cells["b"]["why"]) == ("failed", why)
-    assert why in page_of(found)
-    assert f"b: {why}" in experiment_markdown(found, summary, {})
+    assert why in page_of(comparison)
+    assert f"b: {why}" in experiment_markdown(comparison, summary, {})
 
 
 def test_results_tell_themselves_in_a_few_lines(tmp_path):
-    found = synthetic_results.results(
+    comparison = synthetic_results.results(
         {"one": problems.example1(0.1)}, ("b", "a"), (100,), runs=8, points=20
     )
-    head, names, first, second = repr(found).splitlines()
+    head, names, first, second = repr(comparison).splitlines()
     assert head == "Results: 1 problem, 2 learners, 1 horizon, 8 runs each"
     assert names.split() == ["problem", "horizon", "rank", "learner", "gap", "regret"]
     assert first.split()[2:4] == ["1", "b"]
-    exact = found.table().to_dict()["gap_regret"][0]
+    exact = comparison.table().to_dict()["gap_regret"][0]
     assert first.split()[4] == f"{exact:.4g}"
     assert second.split()[2:4] == ["2", "a"]
-    assert "<table>" in found._repr_html_()
-    assert found.table().to_dict()["learner"] == ["b", "a"]
-    found.plot(tmp_path / "regret.svg")
+    assert "<table>" in comparison._repr_html_()
+    assert comparison.table().to_dict()["learner"] == ["b", "a"]
+    comparison.plot(tmp_path / "regret.svg")
     assert (tmp_path / "regret.svg").read_text(encoding="utf-8").startswith("<?xml")
 
 
@@ -247,8 +255,8 @@ def test_results_tell_themselves_in_a_few_lines(tmp_path):
     ],
 )
 def test_names_that_are_not_in_the_results_are_refused(place, words):
-    found = synthetic_results.results(
+    comparison = synthetic_results.results(
         {"one": problems.example1(0.1)}, ("b", "a"), (100,), runs=8, points=20
     )
     with pytest.raises(ProblemError, match=words):
-        found.curves(*place)
+        comparison.curves(*place)
