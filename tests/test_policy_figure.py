@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -363,16 +362,12 @@ def test_without_matplotlib_the_remedy_is_named(monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_failure_leaves_the_old_picture_alone(monkeypatch, tmp_path):
+@pytest.mark.usefixtures("full_disk")
+def test_a_failure_leaves_the_old_picture_alone(tmp_path):
     pytest.importorskip("matplotlib")
     solution = plan(problems.example1(0.1), 1e-2)
     target = tmp_path / "policy.svg"
     target.write_text("before", encoding="utf-8")
-
-    def full(*_):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(os, "replace", full)
     with pytest.raises(OSError, match="disk full"):
         policy_figure(solution, target)
     assert target.read_text(encoding="utf-8") == "before"

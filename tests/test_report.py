@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import subprocess
 import sys
@@ -408,14 +407,10 @@ def test_a_page_elsewhere_comes_alone(directory, tmp_path):
     assert not (directory / "report").exists()
 
 
-def test_a_failure_leaves_the_old_page_alone(directory, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("full_disk")
+def test_a_failure_leaves_the_old_page_alone(directory, tmp_path):
     target = tmp_path / "page.html"
     target.write_text("before", encoding="utf-8")
-
-    def full(*_):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(os, "replace", full)
     with pytest.raises(ProblemError, match="disk full"):
         write_report(directory, target)
     assert target.read_text(encoding="utf-8") == "before"
