@@ -7,31 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from restive.base.arrays import Bools, Floats, Ints
+from restive.base.arrays import Bools
 
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
     from restive.report.policy.visits import Visits
 
-__all__ = ["next_pull"]
-
 EXACT, MOSTLY = 0.995, 0.95  # parts of the time in which words must be right, plain or hedged
 MOST_TURNS, MOST_PARTS = 2, 3
 NEVER = np.iinfo(np.int64).max
-
-
-@dataclass(frozen=True, eq=False)
-class _Cases:
-    """The situations after one sight; states, ages: (N, K), pulls, shares: (N,)."""
-
-    states: Ints
-    ages: Ints
-    pulls: Ints
-    shares: Floats
-
-    def part(self, chosen: Bools) -> _Cases:
-        return _Cases(self.states[chosen], self.ages[chosen], self.pulls[chosen],
-                      self.shares[chosen])  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,7 +28,7 @@ class _Turn:
     arm: int
     since: tuple[tuple[int, int], ...]
 
-    def due(self, cases: _Cases) -> Bools:
+    def due(self, cases: Visits) -> Bools:
         state, age = cases.states[:, self.arm], cases.ages[:, self.arm]
         due = np.zeros(len(age), dtype=bool)
         for own, least in self.since:
@@ -59,8 +43,7 @@ def next_pull(bandit: Bandit, seen: Visits, arm: int, state: int) -> str | None:
     99.5% of the time after that sight; "as a rule" says that it is 95%.
     """
     here = (seen.last == arm) & (seen.states[:, arm] == state)
-    cases = _Cases(seen.states[here], seen.ages[here], seen.pulls[here], seen.shares[here])
-    turns, otherwise, right = _turns(cases, bandit.n_arms, arm)
+    turns, otherwise, right = _turns(seen.part(here), bandit.n_arms, arm)
     told = [_turn_words(bandit, turn) for turn in turns]
     if right < MOSTLY or any(words is None for words in told):
         return None
@@ -68,7 +51,7 @@ def next_pull(bandit: Bandit, seen: Visits, arm: int, state: int) -> str | None:
     return words if right >= EXACT else f"as a rule {words}"
 
 
-def _turns(cases: _Cases, n_arms: int, last: int) -> tuple[list[_Turn], int, float]:
+def _turns(cases: Visits, n_arms: int, last: int) -> tuple[list[_Turn], int, float]:
     """Arms in the order asked for, the arm left over, and how often all that is right."""
     turns: list[_Turn] = []
     left, right, total = cases, 0.0, float(cases.shares.sum())
@@ -88,7 +71,7 @@ def _turns(cases: _Cases, n_arms: int, last: int) -> tuple[list[_Turn], int, flo
     return turns, int(shares.argmax()), (right + float(shares.max())) / total
 
 
-def _turn(cases: _Cases, arm: int) -> _Turn:
+def _turn(cases: Visits, arm: int) -> _Turn:
     """For each state of the arm the age from which pulling it is right most of the time."""
     since = []
     for state in np.unique(cases.states[:, arm]).tolist():
@@ -102,7 +85,7 @@ def _turn(cases: _Cases, arm: int) -> _Turn:
     return _Turn(arm, tuple(since))
 
 
-def _agreement(cases: _Cases, turn: _Turn) -> float:
+def _agreement(cases: Visits, turn: _Turn) -> float:
     return float(cases.shares[turn.due(cases) == (cases.pulls == turn.arm)].sum())
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from restive.base.arrays import Floats, Ints
+from restive.base.arrays import Bools, Floats, Ints
 from restive.base.errors import TooLargeError
 from restive.planning.policy_law import PolicyLaw, law_of
 
@@ -82,6 +82,11 @@ class Visits(PolicyLaw):
     def arms_pulled(self) -> list[int]:
         """The arms that are pulled at all."""
         return [int(arm) for arm in np.unique(self.pulls)]
+
+    def part(self, chosen: Bools) -> Visits:
+        """Some of the information states, (N,); their shares no longer add up to 1."""
+        return Visits(self.states[chosen], self.ages[chosen], self.last[chosen],
+                      self.pulls[chosen], self.shares[chosen], self.computed)  # fmt: skip
 
     @classmethod
     def of_play(cls, play: Play) -> Visits:
