@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
-from restive.base.errors import Fault, ProblemError, TooLargeError
+from restive.base.errors import TooLargeError, refusal
 from restive.base.writing import new_file
 
 if TYPE_CHECKING:
@@ -29,33 +29,24 @@ def check_target(option: str, path: str, suffixes: Sequence[str], needs: str = "
     """Refuse a file that could not be written, before any work is done for it."""
     if not path:
         return
-    target, fault = Path(path), None
+    target = Path(path)
     if target.suffix.lower() not in suffixes:
         remedy = f"Give a path that ends in {' or '.join(suffixes)}."
-        fault = Fault(option, "unknown kind of file", path, remedy)
-    elif not target.parent.is_dir():
+        raise refusal(option, "unknown kind of file", path, remedy)
+    if not target.parent.is_dir():
         remedy = f"Create the folder {target.parent} first, or give another path."
-        fault = Fault(option, "no such folder", path, remedy)
-    elif target.is_dir():
-        fault = Fault(option, "this is a folder", path, "Give the path of a file in it.")
-    elif needs and find_spec(needs) is None:
+        raise refusal(option, "no such folder", path, remedy)
+    if target.is_dir():
+        raise refusal(option, "this is a folder", path, "Give the path of a file in it.")
+    if needs and find_spec(needs) is None:
         remedy = "Install it with: pip install 'restive[plot]'"
-        fault = Fault(option, f"drawing needs {needs}, which is not installed", "", remedy)
-    else:
-        fault = _refusal(option, target)
-    if fault:
-        raise ProblemError([fault])
-
-
-def _refusal(option: str, target: Path) -> Fault | None:
-    """Try whether a file can be made beside ``target``, where its draft will be."""
-    try:
+        raise refusal(option, f"drawing needs {needs}, which is not installed", "", remedy)
+    try:  # whether a file can be made beside it, where its draft will be
         with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}."):
             pass
     except OSError as error:
         words = f"cannot be written: {error.strerror}"
-        return Fault(option, words, str(target), "Give a path in a folder of yours.")
-    return None
+        raise refusal(option, words, str(target), "Give a path in a folder of yours.") from None
 
 
 def write_policy(plan: Plan | BoundedPlan, path: str) -> None:

@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from restive.base.errors import Fault, ProblemError, refusal, refuse
+from restive.base.errors import Fault, refusal, refuse
 
 if TYPE_CHECKING:
     from restive.experiments.bands import Bands
@@ -83,15 +83,13 @@ def _checked(formats: Sequence[str] | None, out: object) -> tuple[str, ...]:
 def _target(page: Path) -> Path:
     """Refuse a page that could not be written, before any work is done for it."""
     if page.suffix.lower() not in (".html", ".htm"):
-        fault = Fault("out", "not a page", str(page), "Give a path that ends in .html.")
-    elif page.is_dir():
-        fault = Fault("out", "this is a folder", str(page), "Give the path of a file in it.")
-    elif not page.parent.is_dir():
+        raise refusal("out", "not a page", str(page), "Give a path that ends in .html.")
+    if page.is_dir():
+        raise refusal("out", "this is a folder", str(page), "Give the path of a file in it.")
+    if not page.parent.is_dir():
         remedy = f"Create the folder {page.parent} first, or give another path."
-        fault = Fault("out", "no such folder", str(page), remedy)
-    else:
-        return page
-    raise ProblemError([fault])
+        raise refusal("out", "no such folder", str(page), remedy)
+    return page
 
 
 def _files(

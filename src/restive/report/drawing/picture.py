@@ -14,7 +14,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from restive.base.errors import Fault, ProblemError, RestiveError
+from restive.base.errors import RestiveError, refusal
 from restive.base.writing import write_bytes
 
 if TYPE_CHECKING:
@@ -116,15 +116,13 @@ def checked_path(path: str | PathLike[str]) -> Path:
     target = Path(path)
     if target.suffix.lower() not in METADATA:
         remedy = f"Give a path that ends in one of {', '.join(METADATA)}."
-        fault = Fault(str(target), "unknown kind of picture", repr(target.suffix), remedy)
-    elif target.is_dir():
-        fault = Fault(str(target), "this is a folder", "", "Give the path of a file in it.")
-    elif not target.parent.is_dir():
+        raise refusal(str(target), "unknown kind of picture", repr(target.suffix), remedy)
+    if target.is_dir():
+        raise refusal(str(target), "this is a folder", "", "Give the path of a file in it.")
+    if not target.parent.is_dir():
         remedy = "Create it first, or give another path."
-        fault = Fault(str(target), "no such folder", str(target.parent), remedy)
-    else:
-        return target
-    raise ProblemError([fault])
+        raise refusal(str(target), "no such folder", str(target.parent), remedy)
+    return target
 
 
 def _families() -> list[str]:
