@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_type_hints
 
 from restive.base.errors import Fault, refuse
 from restive.base.words import guess
@@ -13,12 +13,6 @@ COLUMNS = {"one": 3.4, "two": 7.0}  # inches, as in journals of two columns
 # Times and TeX's own letters come with matplotlib; what the latter lack the former have
 FAMILIES = {"plain": (), "serif": ("STIXGeneral",), "tex": ("cmr10", "STIXGeneral")}
 MATHEMATICS = {"plain": "dejavusans", "serif": "stix", "tex": "cm"}
-CHOICES: dict[str, tuple[Any, ...]] = {
-    "width": ("one", "two"),
-    "panels": (1, 2),
-    "labels": ("direct", "legend"),
-    "style": ("plain", "serif", "tex"),
-}
 
 
 def require_choices(given: Iterable[tuple[str, Any, Collection[Any]]]) -> None:
@@ -41,13 +35,15 @@ class Look:
     """
 
     width: Literal["one", "two"] = "two"
-    panels: int = 2
+    panels: Literal[1, 2] = 2
     labels: Literal["direct", "legend"] = "direct"
     style: Literal["plain", "serif", "tex"] = "plain"
     title: bool = True
 
     def __post_init__(self) -> None:
-        require_choices((name, getattr(self, name), known) for name, known in CHOICES.items())
+        hints = get_type_hints(type(self)).items()
+        choices = {name: known for name, hint in hints if (known := get_args(hint))}
+        require_choices((name, getattr(self, name), known) for name, known in choices.items())
 
     @property
     def letters(self) -> float:
