@@ -92,11 +92,11 @@ def test_a_page_without_verdicts_or_rewards():
 def test_ways_to_play_that_are_too_large_to_work_out_are_named(monkeypatch):
     chain = np.array([[0.9, 0.1], [0.2, 0.8]])
     bandit = Bandit([Arm(chain, [0, 1]), Arm(chain, [0, 0.9])])
-    greedy, turns = (row[1] for row in earnings.earnings_of(bandit).rows[2:])
+    greedy, turns = (row[1] for row in earnings.earnings_of(bandit)["rows"][2:])
     assert float(greedy) == pytest.approx(evaluate(bandit, "myopic").gain, abs=1e-4)
     assert turns == "0.3167"  # (1/3 + 0.9/3) / 2
     monkeypatch.setattr(earnings, "EVALUATED_BYTES", 1)
-    rows = earnings.earnings_of(bandit).rows
+    rows = earnings.earnings_of(bandit)["rows"]
     assert [row[:2] for row in rows[2:]] == [
         ("myopic", "not worked out"),
         ("round-robin", "not worked out"),

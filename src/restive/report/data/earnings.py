@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from restive.base.errors import RestiveError
@@ -21,20 +20,12 @@ MOST_EVALUATED = 3  # arms up to which taking turns and the like are worked out,
 EVALUATED_BYTES = 50 << 20  # with no more memory than this: some seconds
 
 
-@dataclass(frozen=True, eq=False)
-class Earnings:
-    """rows: way to play, average reward in words, its length as a bar in %, a remark.
+def earnings_of(bandit: Bandit) -> dict[str, Any]:
+    """Plan the fitted arms within some seconds.
 
-    policy: what ``policy_section`` gives.
+    rows: way to play, average reward in words, its length as a bar in %, a remark. policy: what
+    ``policy_section`` gives.
     """
-
-    rows: tuple[tuple[str, str, float, str], ...]
-    lead: str
-    policy: dict[str, Any]
-
-
-def earnings_of(bandit: Bandit) -> Earnings:
-    """Plan the fitted arms within some seconds."""
     exact = plan_within(bandit, PATIENCE, tolerances=TOLERANCES)
     best: Any = exact if isinstance(exact, Plan) else best_plan(bandit, time=PATIENCE)
     low, high = outward(best.gain_lower, best.gain_upper, 6)
@@ -50,7 +41,7 @@ def earnings_of(bandit: Bandit) -> Earnings:
     ]
     method = f"Found by the method “{best.method}”; restive plan works longer on it."
     policy = policy_section(exact if isinstance(exact, Plan) else None, note=method)
-    return Earnings(tuple(rows), _lead(best.gain, single), policy)
+    return {"rows": rows, "lead": _lead(best.gain, single), "policy": policy}
 
 
 def _simple(bandit: Bandit) -> list[tuple[str, str, float, str]]:
