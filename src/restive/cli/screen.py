@@ -13,8 +13,6 @@ from rich.text import Text
 from restive.base.words import count_text, duration_text, listed, outward, size_text
 from restive.cli.console import console, dim, gain_text, show, table, title, waiting
 
-__all__ = ["show_plan", "show_problem"]
-
 Finder = Callable[[], Mapping[str, Any]]
 
 SHOWN_STATES = 12

@@ -39,7 +39,8 @@ def fit(
     whether it changes over time or with a period, whether it moves with other arms, and what that
     could cost. --order 2 fits pairs of states, which is right where a pull shows the last two.
     """
-    from restive.cli import fit_screen, output
+    from restive.base.writing import write_text
+    from restive.cli import console, fit_screen, output
     from restive.cli.numbers import read_number, read_whole
 
     output.check_target("--out", out, (".toml", ".json"))
@@ -55,18 +56,11 @@ def fit(
     else:
         fit_screen.show_fit(fitted)
         fit_screen.show_verdicts(verdicts, length, bool(report))
-    _write({out: text, report: page}, json)
-
-
-def _write(files: dict[str, str], quiet: bool) -> None:
-    from restive.base.writing import write_text
-    from restive.cli.console import show_written
-
-    paths = [path for path in files if path]
-    for path in paths:
-        write_text(path, files[path])
-    if not quiet:
-        show_written(paths)
+    files = {path: content for path, content in ((out, text), (report, page)) if path}
+    for path, content in files.items():
+        write_text(path, content)
+    if not json:
+        console.show_written(list(files))
 
 
 def _fit(data: list[str], level: float, name: str, columns: dict[str, Any]) -> Fit:

@@ -36,14 +36,12 @@ def chain_picture(arm: Arm) -> Markup | None:
 def _in_words(arm: Arm) -> str:
     """Every move of a small chain; of a large one only the likeliest, which is all one can hear."""
     lines = []
+    many = arm.n_states > MAX_CIRCLES
     for s, row in enumerate(arm.transitions):
-        if arm.n_states > MAX_CIRCLES:
-            n = int(row.argmax())
-            to = f"{arm.states[n]} {number(row[n])}"
-            lines.append(f"{arm.states[s]} (reward {number(arm.rewards_given[s])}) mostly to {to}")
-            continue
-        to = ", ".join(f"{arm.states[n]} {number(p)}" for n, p in enumerate(row) if p > 0)
-        lines.append(f"{arm.states[s]} (reward {number(arm.rewards_given[s])}) goes to {to}")
+        after = [int(row.argmax())] if many else np.flatnonzero(row > 0).tolist()
+        moves = ", ".join(f"{arm.states[n]} {number(row[n])}" for n in after)
+        how = "mostly" if many else "goes"
+        lines.append(f"{arm.states[s]} (reward {number(arm.rewards_given[s])}) {how} to {moves}")
     return "; ".join(lines)
 
 

@@ -43,8 +43,7 @@ def _commands(figure: Figure) -> str:
     stream: Any = StringIO()
     stream.name = ""  # where pictures inside would be put; there are none
     width, height = figure.get_size_inches()
-    stream.write(f"{HEAD}\n")
-    for line in (r"\begingroup%", r"\makeatletter%", r"\begin{pgfpicture}%",
+    for line in (HEAD, r"\begingroup%", r"\makeatletter%", r"\begin{pgfpicture}%",
                  rf"\pgfpathrectangle{{\pgfpointorigin}}{{\pgfqpoint{{{width:f}in}}{{{height:f}in}}}}%",
                  r"\pgfusepath{use as bounding box, clip}%"):  # fmt: skip
         stream.write(f"{line}\n")
