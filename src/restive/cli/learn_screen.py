@@ -52,8 +52,8 @@ def show_learners(entries: Iterable[Declaration], default: str) -> None:
         rows += [(head, text) for head, text in words if text]
         rows += [option_row(option) for option in entry.options]
     command = "restive learn PROBLEM --learner NAME --horizon 1e6"
-    words = f"{command} lets one play; those on MDPs are classes in Python."
-    show(out, table(out, ("learner", "what it is"), rows, right=()), "", words)
+    closing = f"{command} lets one play; those on MDPs are classes in Python."
+    show(out, table(out, ("learner", "what it is"), rows, right=()), "", closing)
 
 
 def _rows(facts: Mapping[str, Any]) -> list[tuple[str, ...]]:
