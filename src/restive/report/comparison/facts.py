@@ -12,6 +12,7 @@ from restive.experiments.summary import exponent
 from restive.report.comparison.lead import Ranking, standing
 from restive.report.comparison.words import CLEAR, amount, chance, span
 from restive.report.drawing import palette
+from restive.report.policy.alike import alike
 
 if TYPE_CHECKING:
     from restive.experiments import Results
@@ -222,19 +223,10 @@ def times(results: Results, horizon: int) -> list[dict[str, Any]]:
 
 def arms(bandit: Bandit) -> list[dict[str, Any]]:
     """Arms with the same chain and rewards together, each with its facts in words."""
-    groups: dict[Any, list[int]] = {}
-    for j, arm in enumerate(bandit.arms):
-        same = (
-            arm.transitions.tobytes(),
-            arm.rewards_given.tobytes(),
-            arm.states,
-            arm.reward_noise,
-        )
-        groups.setdefault(same, []).append(j)
     return [
         {"arm": bandit.arms[group[0]], "names": _names(bandit, group),
          "facts": _arm_facts(bandit.arms[group[0]])}
-        for group in groups.values()
+        for group in alike(bandit, range(bandit.n_arms), noise=True)
     ]  # fmt: skip
 
 

@@ -23,13 +23,16 @@ def called(arm: Arm, name: str) -> Arm:
                group=arm.group)  # fmt: skip
 
 
-def alike(bandit: Bandit, arms: Sequence[int]) -> list[list[int]]:
-    """The arms in groups of the same chain, rewards and names of states."""
-    groups: dict[tuple[bytes, bytes, tuple[str, ...]], list[int]] = {}
+def alike(bandit: Bandit, arms: Sequence[int], noise: bool = False) -> list[list[int]]:
+    """The arms in groups of the same chain, rewards and names of states.
+
+    noise: and of the same noise in rewards, which does not change what a policy does.
+    """
+    groups: dict[tuple[object, ...], list[int]] = {}
     for j in arms:
         arm = bandit.arms[j]
-        key = arm.transitions.tobytes(), arm.rewards.tobytes(), arm.states
-        groups.setdefault(key, []).append(j)
+        key = arm.transitions.tobytes(), arm.rewards_given.tobytes(), arm.states
+        groups.setdefault((*key, arm.reward_noise if noise else ""), []).append(j)
     return list(groups.values())
 
 
