@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from restive.cli.app import app, argument, complete_learner
+from restive.cli.app import app, argument, complete_learner, options
 
 
 @app.command(epilog="Example: restive cite tied-sampling whittle >> references.bib")
-def cite(
-    names: Annotated[
-        list[str] | None,
-        argument(
-            "NAME",
-            "Learners, suites, or restive itself (default: everything).",
-            autocompletion=complete_learner,
-        ),
-    ] = None,
-) -> None:
+@options(
+    names=argument(
+        "NAME",
+        "Learners, suites, or restive itself (default: everything).",
+        autocompletion=complete_learner,
+    )
+)
+def cite(names: list[str] | None = None) -> None:
     """Print BibTeX for restive, a suite, or papers of learners.
 
     Each paper comes once, under a key that stays. A learner without a paper of its own is cited as

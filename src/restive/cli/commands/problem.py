@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
 from restive.base.errors import refusal
-from restive.cli.app import app, argument
+from restive.cli.app import app, argument, options
 
 
 @app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
     epilog="Example: restive problem gilbert-elliott > channels.toml",
 )
+@options(
+    name=argument("NAME", "A problem of the gallery; none lists it."),
+    file_format=typer.Option("--format", help="Format of the problem file."),
+)
 def problem(
-    ctx: typer.Context,
-    name: Annotated[str, argument("NAME", "A problem of the gallery; none lists it.")] = "",
-    file_format: Annotated[
-        Literal["toml", "json"], typer.Option("--format", help="Format of the problem file.")
-    ] = "toml",
+    ctx: typer.Context, name: str = "", file_format: Literal["toml", "json"] = "toml"
 ) -> None:
     """Print a problem from the gallery, or list it.
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from restive.cli.app import app, argument, print_json
+from restive.cli.app import app, argument, options, print_json
 
 
 @app.command(epilog="Example: restive schema > problem.schema.json")
-def schema(
-    kind: Annotated[
-        Literal["problem", "experiment"], argument("KIND", "Which files: problem or experiment.")
-    ] = "problem",
-) -> None:
+@options(kind=argument("KIND", "Which files: problem or experiment."))
+def schema(kind: Literal["problem", "experiment"] = "problem") -> None:
     """Print the JSON schema of problem files, or of experiment files."""
     if kind == "problem":
         from restive.model.files import problem_schema

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from restive.base.errors import refusal
-from restive.cli.app import Json, app, argument, option, print_json
+from restive.cli.app import Json, app, argument, option, options, print_json
 
 if TYPE_CHECKING:
     from restive.problems.suites import Suite
 
 
 @app.command(epilog="Example: restive suite restive-suite-v1 --out problems")
-def suite(
-    words: Annotated[list[str] | None, argument("NAME", "A suite; none lists them.")] = None,
-    out: Annotated[str, option("DIR", "Write the problem files and the manifest there.")] = "",
-    json: Json = False,
-) -> None:
+@options(
+    words=argument("NAME", "A suite; none lists them."),
+    out=option("DIR", "Write the problem files and the manifest there."),
+)
+def suite(words: list[str] | None = None, out: str = "", json: Json = False) -> None:
     """Show a frozen collection of problems, or write its files.
 
     Every problem has a best average reward in a certified interval. A suite never changes under
