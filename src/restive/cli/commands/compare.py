@@ -104,9 +104,9 @@ def _warm(experiment: Experiment, backend: str) -> None:
     from restive.learners import LEARNERS
 
     if backend == "local":
-        known = [entrant for entrant in experiment.learners if entrant.name in LEARNERS]
+        known = [player for player in experiment.learners if player.name in LEARNERS]
         pairs = product(known, (problem.bandit for problem in experiment.problems))
-        warm(((who.name, bandit, who.options) for who, bandit in pairs), experiment.delta)
+        warm(((player.name, bandit, player.options) for player, bandit in pairs), experiment.delta)
 
 
 def _given(
