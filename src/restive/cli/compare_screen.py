@@ -19,6 +19,7 @@ from restive.experiments.progress import Watcher, far
 from restive.experiments.results import Failure, Results
 from restive.experiments.summary import Summary
 from restive.experiments.summary import Entry, Measure, exponent
+from restive.report.comparison.words import ranking_measure
 from restive.report.drawing.picture import printable
 
 LINE = 400  # letters of a message
@@ -98,18 +99,13 @@ def _means(results: Results, summary: Summary) -> Iterator[str]:
     """What the numbers in the tables are."""
     count = f"{results.runs} run{'s' * (results.runs != 1)}"
     level = f"{100 * summary.level:g}%"
-    shown = [entry.final[_measure(results, summary, entry.problem)].mean
+    shown = [entry.final[ranking_measure(results, summary, entry.problem)].mean
              for entry in summary.entries if entry.runs]  # fmt: skip
     known = any(isfinite(mean.lower) for mean in shown)
     words = f", with {level} intervals" if known else ""
     yield f"Means over {count} in the same worlds{words}."
     for reason in sorted({mean.reason for mean in shown} - {""}):
         yield f"No interval: {reason}."
-
-
-def _measure(results: Results, summary: Summary, problem: str) -> Measure:
-    """What the learners of a problem are ranked by."""
-    return summary.measure if isfinite(results.gains[problem][0]) else "weak_regret"
 
 
 def _ceiling_sentence(results: Results, problem: str, horizon: int) -> str:
@@ -129,7 +125,7 @@ def _ranking(
     """One table: learners by mean regret, and after them those that could not play."""
     entries = summary.ranking(problem, horizon)
     gain = results.gains[problem][0]
-    measure = _measure(results, summary, problem)
+    measure = ranking_measure(results, summary, problem)
     best = f"the best policy earns {gain:.4f} per step"
     if not isfinite(gain):
         best = "not planned exactly, so learners are ranked by weak regret"

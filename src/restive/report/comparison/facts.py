@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from restive.experiments.summary import exponent
-from restive.report.comparison.lead import Ranking, standing
-from restive.report.comparison.words import CLEAR, amount, chance, span
+from restive.report.comparison.lead import Ranking, against_best, standing
+from restive.report.comparison.words import CLEAR, amount, chance, ranking_measure, span, unplanned
 from restive.report.drawing import palette
 from restive.report.policy.alike import alike
 
 if TYPE_CHECKING:
     from restive.experiments import Results
     from restive.experiments.statistics import Interval
-    from restive.experiments.summary import Entry, Measure, Summary
+    from restive.experiments.summary import Summary
+    from restive.experiments.summary import Entry
     from restive.model.bandit import Arm, Bandit
 
 TableCell = dict[str, Any]
@@ -45,9 +46,7 @@ def _cell(interval: Interval) -> TableCell:
 
 def ranking(results: Results, summary: Summary, problem: str, horizon: int) -> list[dict[str, Any]]:
     """One row per learner, best first; those that refused last, with the reason."""
-    place = problem, horizon
-    against = {pair.learner: pair for pair in summary.best if (pair.problem, pair.horizon) == place}
-    place_of = standing(summary, problem, horizon)
+    against, stands = against_best(summary, problem, horizon), standing(summary, problem, horizon)
     rows = []
     for entry in summary.ranking(problem, horizon):
         row = _ranked(results, entry, summary.yardsticks)
@@ -55,7 +54,7 @@ def ranking(results: Results, summary: Summary, problem: str, horizon: int) -> l
         row["difference"] = _cell(versus.difference) if versus else _nothing()
         p_value = versus.corrected if versus else float("nan")
         row["p"] = {"text": chance(p_value), "value": f"{p_value:.6g}" if versus else ""}
-        row["winner"] = entry.learner == place_of.winner
+        row["winner"] = entry.learner == stands.winner
         rows.append(row)
     return [*rows, *_failed(results, summary, problem, horizon)]
 
@@ -143,13 +142,11 @@ def _overview_cell(
         text = "refused" if entry else "failed" if failed else ""
         return {"text": text, "value": "", "rank": None, "level": 0.0, "winner": False,
                 "tied": False, "why": why}  # fmt: skip
-    planned = isfinite(results.gains[problem][0])
-    measure: Measure = summary.measure if planned else "weak_regret"
-    value = entry.final[measure].mean.value
+    value = entry.final[ranking_measure(results, summary, problem)].mean.value
     return {
         "text": amount(value), "value": f"{value:.6g}", "rank": entry.rank, "level": 0.0,
         "winner": learner == stands.winner, "tied": (problem, learner) in tied,
-        "why": "" if planned else "weak regret",
+        "why": "weak regret" if unplanned(results, problem) else "",
     }  # fmt: skip
 
 

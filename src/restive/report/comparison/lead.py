@@ -19,16 +19,17 @@ from restive.report.comparison.words import (
     amount,
     chance,
     longest,
+    ranking_measure,
     run_count,
     steps,
-    unplanned,
     within,
 )
 
 if TYPE_CHECKING:
     from restive.experiments import Results
     from restive.experiments.paired import Comparison
-    from restive.experiments.summary import Entry, Measure, Summary
+    from restive.experiments.summary import Summary
+    from restive.experiments.summary import Entry
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,17 @@ class Ranking:
 def standing(summary: Summary, problem: str, horizon: int) -> Ranking:
     """How the learners that may win stand on one problem."""
     names = [entry.learner for entry in _rivals(summary, problem, horizon)]
-    pairs = {v.learner: v for v in summary.best if (v.problem, v.horizon) == (problem, horizon)}
+    pairs = against_best(summary, problem, horizon)
     least = next((v.against for v in pairs.values()), names[0] if names else "")
     others = tuple(name for name in names if name != least)
     tied = [name for name in others if name not in pairs or not pairs[name].corrected < CLEAR]
     return Ranking(least, tuple(tied), others)
+
+
+def against_best(summary: Summary, problem: str, horizon: int) -> dict[str, Comparison]:
+    """By learner, how it compares with the one that lost least on a problem."""
+    place = problem, horizon
+    return {pair.learner: pair for pair in summary.best if (pair.problem, pair.horizon) == place}
 
 
 def lead(results: Results, summary: Summary) -> list[str]:
@@ -111,8 +118,7 @@ def _on_one(results: Results, summary: Summary, horizon: int) -> list[str]:
     entry = summary.entry(problem, place.least, horizon)
     if entry is None:
         return []
-    measure: Measure = "weak_regret" if unplanned(results, problem) else summary.measure
-    final = entry.final[measure].mean
+    final = entry.final[ranking_measure(results, summary, problem)].mean
     lost = f"{amount(final.value)}{within(final)}"
     if not place.others:
         return [f"{place.least} lost {lost} on average."]
@@ -121,9 +127,9 @@ def _on_one(results: Results, summary: Summary, horizon: int) -> list[str]:
             f"No learner is clearly the best: {place.least} lost least on average, {lost}, but the "
             f"runs do not tell it from {_several(place.tied)}."
         ]
-    behind = [v for v in summary.best if (v.problem, v.horizon, v.learner) ==
-              (problem, horizon, place.others[0])]  # fmt: skip
-    return [f"{place.least} lost least: {lost} on average.", *map(_behind, behind)]
+    versus = against_best(summary, problem, horizon).get(place.others[0])
+    behind = [] if versus is None else [_behind(versus)]
+    return [f"{place.least} lost least: {lost} on average.", *behind]
 
 
 def _several(names: Sequence[str]) -> str:

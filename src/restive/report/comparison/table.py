@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from restive.base.errors import refusal
@@ -117,7 +116,7 @@ def _column(
 ) -> _Column:
     problem = results.problems[k]
     weak = " (weak regret)" if words.ranked_by(results, problem) else ""
-    measure = summary.measure if isfinite(results.gains[problem][0]) else "weak_regret"
+    measure = words.ranking_measure(results, summary, problem)
     cells = []
     for row in rows:
         entry, cell = summary.entry(problem, row["learner"], horizon), row["cells"][k]

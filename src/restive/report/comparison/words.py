@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from restive.experiments import Results
     from restive.experiments.statistics import Interval
     from restive.experiments.summary import Summary
+    from restive.experiments.summary_rows import Measure
 
 REGRET_NAMES = {
     "gap": "Gap regret: lost against the best policy, without luck",
@@ -106,6 +107,11 @@ def within(interval: Interval) -> str:
 
 def unplanned(results: Results, problem: str) -> bool:
     return not isfinite(results.gains[problem][0])
+
+
+def ranking_measure(results: Results, summary: Summary, problem: str) -> Measure:
+    """What the learners of a problem are ranked by."""
+    return "weak_regret" if unplanned(results, problem) else summary.measure
 
 
 def ranked_by(results: Results, problem: str) -> str:
