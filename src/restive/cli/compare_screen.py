@@ -17,8 +17,7 @@ from restive.base.words import duration_text, outward
 from restive.cli.console import console, dim, show, table, waiting
 from restive.experiments.progress import Watcher, far
 from restive.experiments.results import Failure, Results
-from restive.experiments.summary import Summary
-from restive.experiments.summary import Entry, Measure, exponent
+from restive.experiments.summary import Entry, Measure, Summary, exponent
 from restive.report.comparison.words import ranking_measure
 from restive.report.drawing.picture import printable
 

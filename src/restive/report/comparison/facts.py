@@ -17,8 +17,7 @@ from restive.report.policy.alike import alike
 if TYPE_CHECKING:
     from restive.experiments import Results
     from restive.experiments.statistics import Interval
-    from restive.experiments.summary import Summary
-    from restive.experiments.summary import Entry
+    from restive.experiments.summary import Entry, Summary
     from restive.model.bandit import Arm, Bandit
 
 TableCell = dict[str, Any]

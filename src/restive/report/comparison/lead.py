@@ -28,8 +28,7 @@ from restive.report.comparison.words import (
 if TYPE_CHECKING:
     from restive.experiments import Results
     from restive.experiments.paired import Comparison
-    from restive.experiments.summary import Summary
-    from restive.experiments.summary import Entry
+    from restive.experiments.summary import Entry, Summary
 
 
 @dataclass(frozen=True)

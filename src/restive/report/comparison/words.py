@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from restive.experiments import Results
     from restive.experiments.statistics import Interval
-    from restive.experiments.summary import Summary
-    from restive.experiments.summary_rows import Measure
+    from restive.experiments.summary import Measure, Summary
 
 REGRET_NAMES = {
     "gap": "Gap regret: lost against the best policy, without luck",
