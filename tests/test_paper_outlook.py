@@ -96,12 +96,12 @@ def test_a_learner_that_knows_the_good_arms_loses_nothing_on_aperiodic_cycles(mo
 
     monkeypatch.setattr(regret_runs, "STAYING", 0.0)
     monkeypatch.setattr(regret_runs, "_told_pulls", clairvoyant)
-    regrets = [regret_runs.staying_regrets("told", 400, ((2, 2),), seed)[0] for seed in range(6)]
+    regrets = [regret_runs.staying_regret("told", 400, (2, 2), seed) for seed in range(6)]
     assert min(regrets) == 0  # where 200 tosses an arm and phase are enough
 
 
 def test_told_learners_lose_about_what_they_lose_on_cycles():
-    lost = [regret_runs.staying_regrets("told", 2000, ((2, 2),), seed)[0] for seed in range(8)]
+    lost = [regret_runs.staying_regret("told", 2000, (2, 2), seed) for seed in range(8)]
     share = np.mean(lost) / np.sqrt(4 * 2000)
     assert 0.05 < share < 0.25
 

@@ -183,20 +183,20 @@ def test_a_sweep_over_sets_agrees_with_the_solver(seed):
 
 
 def doubled(times, colors=3):
-    """Visits 1, 2, 4, ... of each color, an episode for every color in turn."""
-    visits, seen = np.zeros(colors, dtype=np.int64), []
+    """Visits 1, 2, 4, ... of each color, an episode for every color in turn; those in the end."""
+    visits, before = np.zeros(colors, dtype=np.int64), []
     for _ in range(times):
         for color in range(colors):
-            seen.append(Episode(int(visits.sum()) + 1, visits.copy(), 2.0))
+            before.append(visits.copy())
             visits[color] += max(1, visits[color])
-    return seen, visits
+    return before, visits
 
 
 def test_visits_that_double_reach_the_bound_and_others_break_it():
-    seen, last = doubled(20)
-    assert 0.99 < visit_sum(seen, last) <= 1
-    tripled = [Episode(e.t, (3 ** np.log2(np.maximum(1, e.visits))).astype(int) * (e.visits > 0),
-                       e.span) for e in seen]  # fmt: skip
+    before, last = doubled(20)
+    assert 0.99 < visit_sum(before, last) <= 1
+    tripled = [(3 ** np.log2(np.maximum(1, visits))).astype(int) * (visits > 0)
+               for visits in before]  # fmt: skip
     end = (3 ** np.log2(last)).astype(int)
     assert visit_sum(tripled, end) > 1
 
@@ -206,11 +206,11 @@ def test_the_sum_of_a_run_by_hand():
     seen, last = [Episode(1, np.zeros(2, dtype=np.int64), 3.0)], np.array([8, 0])
     chance = np.log(8 * 8 / 0.05)
     noise = sqrt(5 / 8 * 8 * chance) + sqrt(8) + 3 * sqrt(5 / 2 * 8 * chance)
-    total = run_sum(seen, last, np.array([2, 2]), None, 0.0, 8)
+    total = run_sum(seen, last, np.array([2, 2]), np.array([True, True]), 0.0, 8)
     assert total == pytest.approx(8 + 3 + noise)
-    known = np.array([True, False])
+    unknown = np.array([False, True])
     later = [Episode(101, np.zeros(2, dtype=np.int64), 3.0)]
-    assert run_sum(later, last, np.array([2, 2]), known, 0.0, 8) == pytest.approx(
+    assert run_sum(later, last, np.array([2, 2]), unknown, 0.0, 8) == pytest.approx(
         8 / sqrt(101) + 3 + noise
     )
 

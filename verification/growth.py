@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from restive.paper.estimates import Curve, at_end, growth_exponent, interval, log_slope
-from restive.paper.regret_runs import SETTINGS, hard_regrets, setting_curve
+from restive.paper.regret_runs import SETTINGS, hard_regret, setting_curve
 from restive.theory import lower_bound as theorem_3
 from verification import Finding, Settings, judge
 
@@ -115,6 +115,12 @@ def check_extensions(settings: Settings) -> Iterator[Finding]:
 # --- number of states ------------------------------------------------------------------------
 
 
+def _hard_regrets(
+    name: str, horizon: int, cells: Sequence[tuple[int, int]], seed: int
+) -> list[float]:
+    return [hard_regret(name, horizon, size, seed) for size in cells]
+
+
 def check_lower_bound(settings: Settings) -> Iterator[Finding]:
     """Theorem 3: on its family, at fixed T, regret grows like the square root of S = K m."""
     seeds = settings.size(24, 8)
@@ -124,7 +130,7 @@ def check_lower_bound(settings: Settings) -> Iterator[Finding]:
         ("colored-ucrl2", small + rest, settings.size(10**5, 10**4)),
         ("tied-sampling", small, settings.size(10**4, 10**3)),
     ):
-        run = partial(hard_regrets, name, horizon, cells)
+        run = partial(_hard_regrets, name, horizon, cells)
         lost = np.array(spread(run, range(seeds)))  # (seeds, cells)
         yield _exponent(name, horizon, cells, lost)
         yield _floor(name, horizon, cells, lost)

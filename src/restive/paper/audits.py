@@ -17,14 +17,14 @@ from restive.learners.paper.colored_ucrl2 import ColoredUCRL2
 from restive.learners.paper.inputs import Inputs
 from restive.learners.paper.restless import RestlessLearner, RuleMaker
 from restive.learners.paper.rules import Optimism
-from restive.learners.replanning import Planner, ValuePlanner
+from restive.learners.replanning import ValuePlanner
 from restive.mdp.representation import Representation
 from restive.mdp.structured import Parameters
 from restive.model.bandit import Bandit
 from restive.model.chains import powers
 from restive.paper.criteria import DELTA
 from restive.paper.printed import optimistic_sweep, published_radii
-from restive.paper.random_problems import color_parameters, small_bandit, small_mdp
+from restive.paper.random_problems import first_color, small_bandit, small_mdp
 from restive.planning import plan
 from restive.simulation import BanditWorld, StructuredWorld, play
 from restive.simulation.structured import StructuredWalk
@@ -33,10 +33,11 @@ from restive.theory import episodes_bound
 SLACK = 1e-12
 
 
-@dataclass(frozen=True)
+@dataclass
 class Audited:
     """One run: did the sets hold all the time, how close was it, episodes, optimism.
 
+    closest: largest distance of the truth, as a share of the set's radius.
     margin: least advantage of the optimistic gain while the sets held; None if they never did.
     off: largest relative difference of the radii from eqs (2) and (3) written out here; on MDPs
     also of estimates from the means of a color's samples, counted once more. early: episodes there
@@ -45,15 +46,36 @@ class Audited:
     of all episodes; MDPs only. failing: steps in episodes whose sets missed the truth.
     """
 
-    held: bool
-    closest: float
-    margin: float | None
-    episodes: int
-    allowed: float
+    held: bool = True
+    closest: float = 0.0
+    margin: float | None = None
+    episodes: int = 0
+    allowed: float = 0.0
     off: float = 0.0
     width: float = 0.0
     failing: int = 0
     early: int = 0
+    gain: float = 0.0  # rho*
+    begun: int = 0  # steps before the episode
+    missed: bool = False  # whether its sets miss the truth
+
+    def note(self, share: float, promised: float | None = None, step: int = 0) -> None:
+        """share: how far the truth is, in radii; step: steps made so far."""
+        self.failing += (step - self.begun) * self.missed
+        self.begun, self.missed = step, share > 1
+        self.closest = max(self.closest, share)
+        if share > 1:
+            self.held = False
+        elif promised is not None:
+            advantage = promised - self.gain
+            self.margin = advantage if self.margin is None else min(self.margin, advantage)
+
+    def compare_radii(self, model: Parameters, published: tuple[Floats, Floats]) -> None:
+        """Are the sets those of eqs (2) and (3)?"""
+        for own, right in zip((model.reward_radii, model.radii), published, strict=True):
+            assert own is not None
+            scale = np.where(right > 0, right, 1.0)
+            self.off = max(self.off, float(np.abs((own - right) / scale).max()))
 
 
 def audit_bandit(
@@ -65,29 +87,21 @@ def audit_bandit(
     gain = plan(bandit, 1e-5).gain_lower
     inputs = Inputs.of(bandit, steps, DELTA)
     learner = (kind or AuditedPublished)(inputs, rule, bandit, gain)
-    run = play(learner, BanditWorld(bandit, seed), steps)
-    learner.finish()
-    return _summary(learner, run.replans, learner.representation.n_colors, steps)
+    return _audited(learner, BanditWorld(bandit, seed), steps, learner.representation.n_colors)
 
 
 def audit_mdp(seed: int, steps: int, known: bool = False) -> Audited:
     """A run of colored UCRL2 on ``small_mdp(seed)``; known: its first color is, and eps is 0."""
     world = small_mdp(seed, spread=0.0) if known else small_mdp(seed)
-    options: dict[str, Any] = {}
-    if known:
-        colors = np.arange(world.mdp.n_colors)
-        options = {"known": colors == 0, "parameters": color_parameters(world)}
-    learner = AuditedMDP(world, delta=DELTA, **options)
-    run = play(learner, world, steps)
+    learner = AuditedMDP(world, delta=DELTA, **(first_color(world) if known else {}))
+    return _audited(learner, world, steps, world.mdp.n_colors - known)
+
+
+def _audited(learner: _Compared, world: Any, steps: int, colors: int) -> Audited:
+    audit, run = learner.audit, play(learner, world, steps)
     learner.finish()
-    return _summary(learner, run.replans, world.mdp.n_colors - known, steps)
-
-
-def _summary(learner: Any, episodes: int, colors: int, steps: int) -> Audited:
-    audit = learner.audit
-    margin = None if np.isinf(audit.margin) else audit.margin
-    return Audited(audit.held, audit.closest, margin, episodes, episodes_bound(steps, colors),
-                   audit.off, audit.width, audit.failing, audit.early)  # fmt: skip
+    audit.episodes, audit.allowed = run.replans, episodes_bound(steps, colors)
+    return audit
 
 
 def true_rows(bandit: Bandit, rep: Representation, arm: int) -> list[Floats]:
@@ -108,49 +122,27 @@ def largest_share(distances: Floats, radii: Floats) -> float:
     return float(shares.max(initial=0.0))
 
 
-class _Audit:
-    """What was seen: whether all sets held, how close they came, and what optimism promised."""
-
-    def __init__(self, gain: float) -> None:
-        self.gain = gain
-        self.held = True
-        self.closest = 0.0  # largest distance of the truth, as a share of the set's radius
-        self.margin = np.inf  # least advantage of the optimistic gain while the sets held
-        self.off = self.width = 0.0
-        self.failing = self._since = self.early = 0
-        self._missed = False
-
-    def note(self, share: float, promised: float | None = None, step: int = 0) -> None:
-        """share: how far the truth is, in radii; step: steps made so far."""
-        self.failing += (step - self._since) * self._missed
-        self._since, self._missed = step, share > 1
-        self.closest = max(self.closest, share)
-        if share > 1:
-            self.held = False
-        elif promised is not None:
-            self.margin = min(self.margin, promised - self.gain)
-
-    def compare_radii(self, model: Parameters, published: tuple[Floats, Floats]) -> None:
-        """Are the sets those of eqs (2) and (3)?"""
-        for own, right in zip((model.reward_radii, model.radii), published, strict=True):
-            assert own is not None
-            scale = np.where(right > 0, right, 1.0)
-            self.off = max(self.off, float(np.abs((own - right) / scale).max()))
-
-
-def _promise(planner: Planner) -> tuple[Parameters, float]:
-    """The model of the episode that has just begun, and the most it promises."""
-    assert isinstance(planner, ValuePlanner)
-    assert planner.parameters is not None
-    return planner.parameters, planner.gain[1]
+def _furthest(model: Parameters, colors: Ints, off: Floats, paid: Floats) -> float:
+    """Largest distance of laws (``off``) and mean rewards (``paid``) from the truth, in radii."""
+    assert model.radii is not None
+    assert model.reward_radii is not None
+    shares = (
+        largest_share(off, model.radii[colors]),
+        largest_share(paid, model.reward_radii[colors]),
+    )
+    return max(shares)
 
 
 class _Compared(EpisodicLearner):
     """Compares its sets with the truth at the start of every episode."""
 
+    audit: Audited
+    planner: ValuePlanner
+
     def _begin(self) -> None:
         super()._begin()
-        self._compare(*_promise(self.planner))
+        assert self.planner.parameters is not None
+        self._compare(self.planner.parameters, self.planner.gain[1])
 
     def finish(self) -> None:
         """The same at the end of the run, which starts no episode."""
@@ -165,30 +157,21 @@ class AuditedPublished(_Compared, RestlessLearner):
 
     def __init__(self, inputs: Inputs, rule: RuleMaker, bandit: Bandit, gain: float) -> None:
         super().__init__(inputs, rule)
-        self.bandit, self.audit = bandit, _Audit(gain)
+        self.bandit, self.audit = bandit, Audited(gain=gain)
 
     def _compare(self, model: Parameters, promised: float | None) -> None:
-        worst = 0.0
+        worst, rep, round_ = 0.0, self.representation, self.round
         for j, arm in enumerate(self.bandit.arms):
-            colors, size = self.representation.color_grid(j), self.representation.sizes[j]
-            for rows in true_rows(self.bandit, self.representation, j):
-                laws = model.probabilities[colors][..., :size]
+            colors = rep.color_grid(j)
+            laws = model.probabilities[colors][..., : rep.sizes[j]]
+            for rows in true_rows(self.bandit, rep, j):
                 off = np.abs(rows - laws).sum(axis=-1)
                 paid = np.abs(rows @ arm.rewards - model.rewards[colors])
-                assert model.radii is not None
-                assert model.reward_radii is not None
-                worst = max(worst, largest_share(off, model.radii[colors]))
-                worst = max(worst, largest_share(paid, model.reward_radii[colors]))
-        self._compare_radii(model)
-        self.audit.note(worst, promised, self.sight.steps)
-
-    def _compare_radii(self, model: Parameters) -> None:
-        colors, round_ = self.representation.n_colors, self.round
-        support = max(self.representation.sizes)
-        published = published_radii(
-            self.counts.visits, self.t, colors, support, round_.delta, round_.horizon**-0.5
-        )
+                worst = max(worst, _furthest(model, colors, off, paid))
+        published = published_radii(self.counts.visits, self.t, rep.n_colors, rep.max_support,
+                                    round_.delta, round_.horizon**-0.5)  # fmt: skip
         self.audit.compare_radii(model, published)
+        self.audit.note(worst, promised, self.sight.steps)
 
 
 class AuditedMDP(_Compared, ColoredUCRL2):
@@ -198,7 +181,7 @@ class AuditedMDP(_Compared, ColoredUCRL2):
     """
 
     def __init__(self, world: StructuredWorld, **options: Any) -> None:
-        self.world, self.audit = world, _Audit(world.gain())
+        self.world, self.audit = world, Audited(gain=world.gain())
         self.seen = np.zeros((world.mdp.n_colors, world.mdp.max_support))
         self.paid, self.before = np.zeros(world.mdp.n_colors), self.seen.sum(axis=1)
         super().__init__(world.mdp, epsilon=world.epsilon, **options)
@@ -229,15 +212,10 @@ class AuditedMDP(_Compared, ColoredUCRL2):
         super()._end()
 
     def _compare(self, model: Parameters, promised: float | None) -> None:
-        colors = self.mdp.colors
-        assert model.radii is not None
-        assert model.reward_radii is not None
+        colors, unknown = self.mdp.colors, self.unknown
         off = np.abs(self.world.laws - model.probabilities[colors]).sum(axis=-1)
         paid = np.abs(self.world.rewards - model.rewards[colors])
-        worst = max(
-            largest_share(off, model.radii[colors]), largest_share(paid, model.reward_radii[colors])
-        )
-        unknown = self.unknown
+        worst = _furthest(model, colors, off, paid)
         published = published_radii(self.seen.sum(axis=1), self.t, int(unknown.sum()),
                                     self.mdp.max_support, self.delta, self.epsilon)  # fmt: skip
         rewards, laws = (np.where(unknown, radii, 0.0) for radii in published)

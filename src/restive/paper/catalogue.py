@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from restive.base.errors import refusal
 from restive.base.words import guess
 from restive.paper.claim import Claim
@@ -23,44 +21,24 @@ from restive.paper.claims import (
     ucrl2,
 )
 
-
-def _named(claims: Sequence[Claim], *names: str) -> tuple[Claim, ...]:
-    return tuple(claim for claim in claims if claim.name in names)
-
-
-CLAIMS: tuple[Claim, ...] = (
-    *_named(outlook.CLAIMS, "exp3s"),
-    *_named(mixing.CLAIMS, "equation-1", "equation-1-square"),
-    *examples.CLAIMS,
-    *index_policies.CLAIMS,
-    *rates.THEOREM_2,
-    rates.LEARNS,
-    *_named(steps.CLAIMS, "theorem-2-run"),
-    *_named(rates.EXTENSIONS, "unknown-mixing-time", "periodic-arms"),
-    *hard.CLAIMS,
-    *_named(outlook.CLAIMS, "remark-2"),
-    examples.REPRESENTATION,
-    *_named(mixing.CLAIMS, "aggregation", "coloring", "colors"),
-    *_named(algorithm.CLAIMS, "algorithm-2"),
-    *_named(colored.CLAIMS, "optimism"),
-    *_named(steps.CLAIMS, "plans"),
-    *_named(colored.CLAIMS, "theorem-4"),
-    *_named(steps.CLAIMS, "theorem-4-run"),
-    *ucrl2.CLAIMS,
-    *diameters.CLAIMS,
-    *_named(mixing.CLAIMS, "return-times"),
-    *_named(rates.EXTENSIONS, "unknown-horizon"),
-    *_named(remarks.CLAIMS, "reversible", "reversible-lazy", "periodic-aggregation", "primes"),
-    *_named(rates.EXTENSIONS, "unknown-periods"),
-    *_named(rates.EXTENSIONS, "unknown-states"),
-    *_named(remarks.CLAIMS, "cover-time"),
-    *_named(algorithm.CLAIMS, "exploration-cost"),
-    *_named(rates.EXTENSIONS, "nothing-known"),
-    *_named(outlook.CLAIMS, "order-2"),
-    *_named(colored.CLAIMS, "confidence-sets", "appendix-failing", "episodes"),
-    *_named(steps.CLAIMS, "appendix-visits", "appendix-span"),
-    *appendix.CLAIMS,
-)
+_BY_NAME = {
+    claim.name: claim
+    for room in (algorithm, appendix, colored, diameters, examples, hard, index_policies, mixing,
+                 outlook, rates, remarks, steps, ucrl2)
+    for claim in room.CLAIMS
+}  # fmt: skip
+_ORDER = """
+    exp3s equation-1 equation-1-square example-1 example-2 example-3 example-4 theorem-1
+    theorem-1-counting theorem-2-bound theorem-2-rate theorem-2-rate-slow theorem-2-telling
+    theorem-2-run unknown-mixing-time periodic-arms theorem-3-constant theorem-3-states
+    theorem-3-aperiodic remark-2 representation aggregation coloring colors algorithm-2 optimism
+    plans theorem-4 theorem-4-run ucrl2 logarithm lemma-1 lemma-1-single-state return-times
+    unknown-horizon reversible reversible-lazy periodic-aggregation primes unknown-periods
+    unknown-states cover-time exploration-cost nothing-known order-2 confidence-sets
+    appendix-failing episodes appendix-visits appendix-span simplification appendix-norm
+    appendix-values
+"""
+CLAIMS: tuple[Claim, ...] = tuple(_BY_NAME[name] for name in _ORDER.split())
 
 
 def chosen(words: str) -> tuple[Claim, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from restive.paper.chart import Chart, ratios_chart
+from restive.paper.criteria import MOST
 
 Verdict = Literal["holds", "fails", "not decided"]
 
@@ -25,6 +26,31 @@ class Scale:
         return quick if self.quick else full
 
 
+Cells = Callable[[Scale], Sequence[Any]]
+
+
+def fixed(*cells: Any) -> Cells:
+    """The same cells at every scale."""
+    return lambda scale: cells
+
+
+def seeded(
+    full: int, quick: int, *, first: int = 0, kinds: Iterable[Any] = (), steps: Sequence[int] = ()
+) -> Cells:
+    """A cell (kind, steps, seed) for every kind and as many seeds as the scale asks for.
+
+    What is not given is left out: without kinds and steps a cell is its seed. steps: (full, quick).
+    """
+
+    def cells(scale: Scale) -> Sequence[Any]:
+        length = (scale.size(*steps),) if steps else ()
+        seeds = range(first, first + scale.size(full, quick))
+        heads = [(kind, *length) for kind in kinds] or [length]
+        return [(*head, seed) if head else seed for head in heads for seed in seeds]
+
+    return cells
+
+
 @dataclass(frozen=True)
 class Measurement:
     """Independent pieces of work: ``measure`` of every cell, in any order, on any worker.
@@ -34,7 +60,7 @@ class Measurement:
     """
 
     name: str
-    cells: Callable[[Scale], Sequence[Any]]
+    cells: Cells
     measure: Callable[[Any], Any]
     seconds: tuple[float, float] = (1.0, 1.0)
 
@@ -102,9 +128,12 @@ def judged(holds: bool) -> Verdict:
 
 def ratios_finding(
     ran: str, number: str, criterion: str, title: str, ratios: Mapping[str, ArrayLike],
-    *, most: float = 1.0, note: str = "", what: str = "chains",
+    *, slack: float = 0.0, note: str = "", what: str = "chains",
 ) -> Finding:  # fmt: skip
-    """On a claim that holds if no ratio is above ``most``; number: with a place for the largest."""
+    """On a claim that holds if no ratio is above 1; number: with a place for the largest.
+
+    slack: what rounding may add.
+    """
     largest = max(float(np.max(values)) for values in ratios.values())
-    return Finding(ran, number.format(largest), criterion, judged(largest <= most), note,
-                   {"largest": largest}, ratios_chart(title, ratios, what=what))  # fmt: skip
+    return Finding(ran, number.format(largest), criterion, judged(largest <= MOST * (1 + slack)),
+                   note, {"largest": largest}, ratios_chart(title, ratios, what=what))  # fmt: skip

@@ -7,6 +7,8 @@ from fractions import Fraction
 
 ALPHA = 1e-4  # chance that a true claim fails, per claim
 DELTA = 0.05  # delta of every learner
+MOST = 1.0  # of what is claimed over what it is claimed to be below
+ROUNDING = 1e-9  # beyond which a difference is no rounding
 
 
 @dataclass(frozen=True)
@@ -23,22 +25,14 @@ class Examples:
     with_center: Fraction = Fraction(59, 80)  # rho* in Example 4
     without_center: Fraction = Fraction(49, 80)
     preference: Fraction = Fraction(1, 16)  # by which L beats R with C, and R beats L without
-
-
-@dataclass(frozen=True)
-class Index:
-    """Theorem 1."""
-
-    margin: Fraction = Fraction(1, 240)  # 1/16 once in 15 steps
+    margin: Fraction = Fraction(1, 240)  # of Theorem 1: 1/16 once in 15 steps
 
 
 @dataclass(frozen=True)
 class Mixing:
-    """Eq. (1) and what follows from it; ratios of what is claimed to be below 1."""
+    """Eq. (1) and what follows from it."""
 
     epsilons: tuple[float, ...] = (0.25, 0.1, 0.01, 1e-3, 1e-4, 1e-6)
-    most: float = 1.0
-    rounding: float = 1e-9
     flips: tuple[float, ...] = (0.9, 0.99, 0.999, 0.9999)  # reversible chains that nearly swap
     alternating: float = 0.95  # two states that swap with this probability, for Definition 1
 
@@ -73,10 +67,9 @@ class Lower:
 
 @dataclass(frozen=True)
 class Sets:
-    """Confidence sets: how often they may miss, and what optimism may lose by rounding."""
+    """Confidence sets: how long they are watched, and how often they may miss."""
 
     steps: int = 3000
-    rounding: float = 1e-9
     empty: float = 0.2  # optimism is open if more of the runs never had a set with the truth
 
 
@@ -119,14 +112,5 @@ class Order:
     broken: float = 0.005
 
 
-@dataclass(frozen=True)
-class Appendix:
-    """The displays of the appendix."""
-
-    most: float = 1.0
-    rounding: float = 1e-9
-
-
-EXAMPLES, INDEX, MIXING, PRIMES = Examples(), Index(), Mixing(), Primes()
-GROWTH, LOWER, SETS, LOGARITHM, APPENDIX = Growth(), Lower(), Sets(), Logarithm(), Appendix()
-DIAMETER, CHANGING, ORDER = Diameters(), Changing(), Order()
+EXAMPLES, MIXING, PRIMES, GROWTH, LOWER = Examples(), Mixing(), Primes(), Growth(), Lower()
+SETS, LOGARITHM, DIAMETER, CHANGING, ORDER = Sets(), Logarithm(), Diameters(), Changing(), Order()

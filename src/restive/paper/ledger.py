@@ -11,6 +11,7 @@ import numpy as np
 from restive.model.bandit import Arm, Bandit
 from restive.paper.criteria import DELTA
 from restive.paper.plans import Note
+from restive.paper.printed import published_radii
 
 Key = tuple[int, int, int]  # arm, state last seen, stored age
 CLOSE = 1e-9
@@ -137,17 +138,12 @@ class Ledger:
 
     def _radii(self, note: Note) -> set[str]:
         """eqs (2) and (3)."""
-        t, delta = self.t, self.round.delta
-        colors, support = len(note.visits), max(self.sizes)
-        many, epsilon = np.maximum(1, note.visits), 1 / sqrt(self.round.horizon)
-        paid = epsilon + np.sqrt(7 * log(2 * colors * t / delta) / (2 * many))
-        laws = epsilon + np.sqrt(56 * support * log(4 * colors * t / delta) / many)
-        model = note.model
-        if model.radii is None or model.reward_radii is None:
-            return {"radii"}
-        same = np.allclose(model.radii, laws, rtol=CLOSE, atol=0)
-        return set() if same and np.allclose(model.reward_radii, paid, rtol=CLOSE, atol=0) else {
-            "radii"}  # fmt: skip
+        printed = published_radii(note.visits, self.t, len(note.visits), max(self.sizes),
+                                  self.round.delta, 1 / sqrt(self.round.horizon))  # fmt: skip
+        own = (note.model.reward_radii, note.model.radii)
+        same = (radii is not None and np.allclose(radii, right, rtol=CLOSE, atol=0)
+                for radii, right in zip(own, printed, strict=True))  # fmt: skip
+        return set() if all(same) else {"radii"}
 
 
 def _mixing_time(arm: Arm) -> int:

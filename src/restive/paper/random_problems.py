@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from restive.base.arrays import Floats
@@ -9,6 +12,8 @@ from restive.mdp.structured import Parameters, StructuredMDP
 from restive.model.bandit import Arm, Bandit
 from restive.problems import random_problem
 from restive.simulation import StructuredWorld
+
+BLOCK = 50  # chains in a cell
 
 
 def random_chain(rng: np.random.Generator) -> Floats:
@@ -19,6 +24,13 @@ def random_chain(rng: np.random.Generator) -> Floats:
     weights += rng.choice([0.0, 5.0], p=[0.7, 0.3]) * turn
     weights += rng.choice([0.0, 1.0, 10.0], p=[0.4, 0.4, 0.2]) * np.eye(size)
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def chain_block(
+    block: int, stream: int, draw: Callable[[np.random.Generator], Floats] = random_chain
+) -> list[Floats]:
+    """The chains of one cell; every measurement has a stream of its own."""
+    return [draw(np.random.default_rng([block, k, stream])) for k in range(BLOCK)]
 
 
 def reversible_chain(rng: np.random.Generator) -> Floats:
@@ -58,11 +70,15 @@ def small_mdp(
     )
 
 
-def color_parameters(world: StructuredWorld) -> Parameters:
-    """Parameters of each color, for a world in which pairs of one color are equal."""
-    where = [np.argwhere(world.mdp.colors == c)[0] for c in range(world.mdp.n_colors)]
-    rows, actions = np.array(where).T
-    return Parameters(world.rewards[rows, actions], world.laws[rows, actions])
+def first_color(world: StructuredWorld) -> dict[str, Any]:
+    """What colored UCRL2 is told of its first color, in a world where pairs of a color are equal.
+
+    The parameters are those of every color, of which it looks at the known one only.
+    """
+    colors = range(world.mdp.n_colors)
+    rows, actions = np.array([np.argwhere(world.mdp.colors == c)[0] for c in colors]).T
+    truth = Parameters(world.rewards[rows, actions], world.laws[rows, actions])
+    return {"known": np.array(colors) == 0, "parameters": truth}
 
 
 def arm_of(rows: Floats) -> Arm:

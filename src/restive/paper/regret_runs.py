@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -65,16 +65,12 @@ def setting_curve(name: str, horizon: int, seed: int) -> Curve:
     return gap_curve(setting.problem(), "colored-ucrl2", horizon, seed, **setting.options)
 
 
-def hard_regrets(
-    name: str, horizon: int, cells: Sequence[tuple[int, int]], seed: int
-) -> list[float]:
-    """Gap regret on each (K, m) of Theorem 3's family, with new good arms for every seed."""
-    regrets = []
-    for k, m in cells:
-        own = 10_000 * seed + 100 * k + m  # every cell draws for itself
-        bandit = lower_bound(k, m, horizon=horizon, rng=own)
-        regrets.append(float(gap_curve(bandit, name, horizon, own)[1][-1]))
-    return regrets
+def hard_regret(name: str, horizon: int, size: tuple[int, int], seed: int) -> float:
+    """Gap regret on (K, m) of Theorem 3's family, with new good arms for every seed."""
+    k, m = size
+    own = 10_000 * seed + 100 * k + m  # every size draws for itself
+    bandit = lower_bound(k, m, horizon=horizon, rng=own)
+    return float(gap_curve(bandit, name, horizon, own)[1][-1])
 
 
 def hardest_gap(k: int, m: int, horizon: int) -> float:
@@ -82,19 +78,16 @@ def hardest_gap(k: int, m: int, horizon: int) -> float:
     return float(min(1.0, np.sqrt(k * m / horizon)) / 4)
 
 
-def informed_regrets(horizon: int, cells: Sequence[tuple[int, int]], seed: int) -> list[float]:
+def informed_regret(horizon: int, size: tuple[int, int], seed: int) -> float:
     """The same for a learner that is told everything but the good arms.
 
     In each phase Thompson sampling over K Bernoulli arms, with horizon / m steps.
     """
-    regrets = []
-    for k, m in cells:
-        rng = np.random.default_rng([seed, k, m, 29])
-        gap = hardest_gap(k, m, horizon)
-        means = np.full((m, k), 0.5)
-        means[np.arange(m), rng.integers(k, size=m)] += gap
-        regrets.append(_thompson(means, horizon // m, rng))
-    return regrets
+    k, m = size
+    rng = np.random.default_rng([seed, k, m, 29])
+    means = np.full((m, k), 0.5)
+    means[np.arange(m), rng.integers(k, size=m)] += hardest_gap(k, m, horizon)
+    return _thompson(means, horizon // m, rng)
 
 
 def _thompson(means: Floats, steps: int, rng: np.random.Generator) -> float:
@@ -111,32 +104,26 @@ def _thompson(means: Floats, steps: int, rng: np.random.Generator) -> float:
     return lost
 
 
-def staying_regrets(
-    name: str, horizon: int, cells: Sequence[tuple[int, int]], seed: int
-) -> list[float]:
+def staying_regret(name: str, horizon: int, size: tuple[int, int], seed: int) -> float:
     """Regret on Theorem 3's family made aperiodic: every state is kept with probability 1/(10 T).
 
     name: a learner, told the periods of the cycles, or "told" for one told all but the good arms.
     Against the policy that goes by the clock, which is best while no arm has stayed.
     """
-    regrets = []
-    for k, m in cells:
-        rng = np.random.default_rng([seed, k, m, 43])
-        gap = hardest_gap(k, m, horizon)
-        best = rng.integers(k, size=m)
-        moved = rng.random((k, horizon)) >= STAYING / horizon
-        path = np.asarray((np.cumsum(moved, axis=1) - moved[:, :1]) % m)
-        means = 0.5 + gap * (best[path] == np.arange(k)[:, None])
-        paid = (rng.random((k, horizon)) < means).astype(np.float64)
-        if name == "told":
-            pulls = _told_pulls(path, paid, m, rng)
-        else:
-            ones = (1,) * k
-            inputs = Inputs(k, DELTA, horizon, ones, (m,) * k, (m,) * k)
-            pulls = RestlessLearner(inputs).play_path(path, paid)
-        steps = np.arange(horizon)
-        regrets.append(float((means[best[steps % m], steps] - means[pulls, steps]).sum()))
-    return regrets
+    k, m = size
+    rng = np.random.default_rng([seed, k, m, 43])
+    best = rng.integers(k, size=m)
+    moved = rng.random((k, horizon)) >= STAYING / horizon
+    path = np.asarray((np.cumsum(moved, axis=1) - moved[:, :1]) % m)
+    means = 0.5 + hardest_gap(k, m, horizon) * (best[path] == np.arange(k)[:, None])
+    paid = (rng.random((k, horizon)) < means).astype(np.float64)
+    if name == "told":
+        pulls = _told_pulls(path, paid, m, rng)
+    else:
+        inputs = Inputs(k, DELTA, horizon, (1,) * k, (m,) * k, (m,) * k)
+        pulls = RestlessLearner(inputs).play_path(path, paid)
+    steps = np.arange(horizon)
+    return float((means[best[steps % m], steps] - means[pulls, steps]).sum())
 
 
 def _told_pulls(path: Ints, paid: Floats, phases: int, rng: np.random.Generator) -> Ints:

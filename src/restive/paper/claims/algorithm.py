@@ -12,7 +12,7 @@ from restive import theory
 from restive.model.bandit import Bandit
 from restive.paper import criteria
 from restive.paper.chart import ratios_chart
-from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, judged, seeded
 from restive.paper.estimates import interval
 from restive.paper.random_problems import small_bandit
 from restive.paper.recount import exploration, recount
@@ -49,10 +49,6 @@ KINDS = {
 }
 
 
-def _runs(scale: Scale) -> Sequence[tuple[str, int]]:
-    return [(name, seed) for name in KINDS for seed in range(scale.size(20, 2))]
-
-
 def measure_recount(cell: tuple[str, int]) -> dict[str, Any]:
     """Episodes of a run, and in how many of them something is not as printed."""
     name, seed = cell
@@ -62,7 +58,7 @@ def measure_recount(cell: tuple[str, int]) -> dict[str, Any]:
     return {"kind": name, "episodes": run.episodes, "differs": run.differs}
 
 
-RECOUNTS = Measurement("recounts", _runs, measure_recount, (0.3, 0.3))
+RECOUNTS = Measurement("recounts", seeded(20, 2, kinds=KINDS), measure_recount, (0.3, 0.3))
 
 
 def judge_recount(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -89,10 +85,6 @@ def judge_recount(scale: Scale, results: Sequence[Any]) -> Finding:
 HORIZON = 10**5
 
 
-def _explorations(scale: Scale) -> Sequence[int]:
-    return range(200, 200 + scale.size(100, 16))
-
-
 def measure_exploration(seed: int) -> dict[str, float]:
     """Mean length of a phase over sum_j D_j log(3 |S_j|), and phases over C log2(8T/C)."""
     bandit = small_bandit(seed)
@@ -107,7 +99,9 @@ def measure_exploration(seed: int) -> dict[str, float]:
             }  # fmt: skip
 
 
-EXPLORATION = Measurement("exploration", _explorations, measure_exploration, (0.3, 0.3))
+EXPLORATION = Measurement(
+    "exploration", seeded(100, 16, first=200), measure_exploration, (0.3, 0.3)
+)
 
 
 def judge_exploration(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -123,9 +117,8 @@ def judge_exploration(scale: Scale, results: Sequence[Any]) -> Finding:
         "the mean share is surely at most 1; every phase has a step for each known state; phases "
         "number at most C log2(8T/C), one more, and one for each state, in every run",
         judged(high <= 1 and least >= 1 and most <= 1),
-        "",
-        {"share": [low, high], "phases": float(phases), "steps": float(total)},
-        ratios_chart(
+        values={"share": [low, high], "phases": float(phases), "steps": float(total)},
+        figure=ratios_chart(
             "mean steps of a phase / sum_j D_j log(3 |S_j|)",
             {"bandits": [run["share"] for run in results]},
             what="bandits",

@@ -41,7 +41,7 @@ def judge_terms(scale: Scale, results: Sequence[Any]) -> Finding:
         f"{count:,} values of D, B, C, T and delta at which Theorem 4's bound is below T",
         f"largest sum / bound {worst:.3f}",
         "at most 1 everywhere",
-        judged(count > 0 and worst <= criteria.APPENDIX.most),
+        judged(count > 0 and worst <= criteria.MOST),
         "Where the bound is above T the sum may be larger, and the theorem holds because regret "
         "never exceeds T.",
         {"largest": worst, "values": count},
@@ -72,7 +72,7 @@ def judge_norm(scale: Scale, results: Sequence[Any]) -> Finding:
         "200 pairs of random laws over four outcomes, all x",
         f"norm / supremum over {{0, 1}}: {small:.3f}; over {{-1, 1}}: {right:.3f}",
         "the norm is at most the supremum over x in {0, 1}",
-        judged(bool(small <= criteria.APPENDIX.most + criteria.APPENDIX.rounding)),
+        judged(bool(small <= criteria.MOST + criteria.ROUNDING)),
         "Counterexample: (1, 0) and (0, 1) are 2 apart, and the supremum over x in {0, 1} is 1. "
         "With x in {-1, 1} the display holds, and so does the rest of the proof, where |X_i| <= 2 "
         "is allowed for already.",

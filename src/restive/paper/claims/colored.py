@@ -13,9 +13,9 @@ from restive.mdp.structured import Parameters, StructuredMDP
 from restive.paper import criteria
 from restive.paper.audits import Audited, audit_bandit, audit_mdp
 from restive.paper.chart import ratios_chart
-from restive.paper.claim import Claim, Finding, Measurement, Scale, Verdict, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, Verdict, judged, seeded
 from restive.paper.estimates import most_failures
-from restive.paper.random_problems import color_parameters, small_mdp
+from restive.paper.random_problems import first_color, small_mdp
 from restive.planning.diameter import diameter
 from restive.simulation import StructuredWorld, play
 
@@ -31,38 +31,33 @@ def pairs_of(world: StructuredWorld) -> tuple[StructuredMDP, Parameters]:
 # --- Theorem 4 -------------------------------------------------------------------------------
 
 
-def _theorem_4(scale: Scale) -> Sequence[tuple[int, int]]:
-    return [(seed, scale.size(5 * 10**7, 10**7)) for seed in range(scale.size(24, 12))]
-
-
 def measure_regret(cell: tuple[int, int]) -> dict[str, Any]:
     """Regret of colored UCRL2 on a small MDP, and Theorem 4's bound with the true diameter.
 
     Every other MDP has eps > 0. In those with eps = 0 the first color is known to the learner.
     """
-    seed, horizon = cell
+    horizon, seed = cell
     spread = 0.0005 if seed % 2 else 0.0
     world = small_mdp(seed, states=4, colors=3, outcomes=2, spread=spread)
-    known = np.zeros(world.mdp.n_colors, dtype=bool)
-    options: dict[str, Any] = {}
-    if spread == 0:
-        known[0] = True
-        options = {"known": known, "parameters": color_parameters(world)}
-    learner = ColoredUCRL2(world.mdp, delta=criteria.DELTA, epsilon=world.epsilon, **options)
+    told = first_color(world) if spread == 0 else {}
+    learner = ColoredUCRL2(world.mdp, delta=criteria.DELTA, epsilon=world.epsilon, **told)
     run = play(learner, world, horizon)
     assert run.regret is not None
-    unknown = int((~known).sum())
+    unknown = world.mdp.n_colors - bool(told)
     size = diameter(*pairs_of(world)).upper
     bound = theory.regret_bound(size, 2, unknown, horizon, criteria.DELTA, world.epsilon)
     return {"regret": float(run.regret[-1]), "bound": bound, "horizon": horizon,
             "diameter": size, "epsilon": world.epsilon}  # fmt: skip
 
 
-THEOREM_4 = Measurement("theorem-4", _theorem_4, measure_regret, (3.0, 0.6))
+THEOREM_4 = Measurement(
+    "theorem-4", seeded(24, 12, steps=(5 * 10**7, 10**7)), measure_regret, (3.0, 0.6)
+)
 
 
 def judge_theorem_4(scale: Scale, results: Sequence[Any]) -> Finding:
-    worst = max(run["regret"] / run["bound"] for run in results)
+    ratios = [run["regret"] / run["bound"] for run in results]
+    worst = max(ratios)
     far = min(run["bound"] / run["horizon"] for run in results)
     informative = sum(run["bound"] < run["horizon"] for run in results)
     over = sum(run["regret"] > run["bound"] for run in results)
@@ -77,9 +72,7 @@ def judge_theorem_4(scale: Scale, results: Sequence[Any]) -> Finding:
         f"most T, it can fail only where it is below T, and the smallest is {far:.2g} T. "
         "theorem-4-run has the same sum with what the run itself saw.",
         {"largest": worst, "above": over, "meaningful": informative},
-        ratios_chart(
-            "regret / bound", {"runs": [r["regret"] / r["bound"] for r in results]}, what="runs"
-        ),
+        ratios_chart("regret / bound", {"runs": ratios}, what="runs"),
     )
 
 
@@ -121,8 +114,8 @@ def judge_sets(scale: Scale, results: Sequence[Audited]) -> Finding:
         f"radii differ from eqs (2) and (3), estimates from means, by {off:.1e} at most",
         f"in at most {allowed} runs, which delta = {criteria.DELTA:g} explains; radii are the "
         "printed ones and, on MDPs, centers the means of all samples of a color, counted once "
-        f"more, up to {criteria.SETS.rounding:g}",
-        judged(failures <= allowed and off <= criteria.SETS.rounding),
+        f"more, up to {criteria.ROUNDING:g}",
+        judged(failures <= allowed and off <= criteria.ROUNDING),
         f"The printed sets are {1 / max(closest, 1e-9):.1f} times wider than these runs needed, so "
         "how often they hold says little; that the sets are these says the rest.",
         {"failures": failures, "allowed": allowed, "closest": closest, "off": off},
@@ -139,8 +132,8 @@ def judge_optimism(scale: Scale, results: Sequence[Audited]) -> Finding:
     margins = [audit.margin for audit in results if audit.margin is not None]
     width, least = max(audit.width for audit in results), min(margins, default=None)
     enough = len(margins) >= (1 - criteria.SETS.empty) * len(results)
-    good = least is not None and least >= -criteria.SETS.rounding
-    good = good and width <= 1 + criteria.SETS.rounding
+    good = least is not None and least >= -criteria.ROUNDING
+    good = good and width <= 1 + criteria.ROUNDING
     verdict: Verdict = judged(good) if enough else "not decided"
     shown = "none" if least is None else f"{least:.4f}"
     return Finding(
@@ -151,9 +144,8 @@ def judge_optimism(scale: Scale, results: Sequence[Audited]) -> Finding:
         f"{1 - criteria.SETS.empty:.0%} of the runs or it is open; a sweep of extended value "
         "iteration over the printed sets, written down apart, bounds the gain to 1 / sqrt(t_k)",
         verdict,
-        "",
-        {"margin": least, "held": len(margins), "width": width},
-        None if least is None else ratios_chart(
+        values={"margin": least, "held": len(margins), "width": width},
+        figure=None if least is None else ratios_chart(
             "least advantage of the optimistic gain in a run", {"runs": margins}, 0.0, "runs"),
     )  # fmt: skip
 
@@ -171,19 +163,17 @@ def judge_failing(scale: Scale, results: Sequence[Audited]) -> Finding:
 
 
 def judge_episodes(scale: Scale, results: Sequence[Audited]) -> Finding:
-    share = max(audit.episodes / audit.allowed for audit in results)
-    early = sum(audit.early for audit in results)
+    shares = [audit.episodes / audit.allowed for audit in results]
+    share, early = max(shares), sum(audit.early for audit in results)
     return Finding(
         _ran(results),
         f"largest share of the bound {share:.2f}; {early} episodes on MDPs ended early",
         "at most C log2(8T/C) episodes in every run, and on MDPs each ends before a pair of an "
         "unknown color whose visits have doubled",
         judged(share <= 1 and early == 0),
-        "",
-        {"largest": share, "early": early},
-        ratios_chart("episodes / (C log2(8T/C))",
-                     {"runs": [audit.episodes / audit.allowed for audit in results]}, what="runs"),
-    )  # fmt: skip
+        values={"largest": share, "early": early},
+        figure=ratios_chart("episodes / (C log2(8T/C))", {"runs": shares}, what="runs"),
+    )
 
 
 SETS_DEFECTS = ("radii-0.3", "radii-3", "log-argument", "reward-radius-missing", "radii-tiny",

@@ -11,7 +11,7 @@ import numpy as np
 
 from restive.paper import criteria
 from restive.paper.chart import Chart, intervals_chart, points_chart
-from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, fixed, judged
 from restive.paper.estimates import interval
 from restive.planning import Plan, plan
 from restive.planning.evaluation import evaluate
@@ -48,16 +48,10 @@ def _departures(best: Plan, leave: int) -> tuple[int, float]:
     return sum(loss > TIES for loss in losses), max(losses)
 
 
-def _first(scale: Scale) -> Sequence[tuple[int, float]]:
-    return [(1, epsilon) for epsilon in criteria.EXAMPLES.first]
-
-
-def _second(scale: Scale) -> Sequence[tuple[int, float]]:
-    return [(2, epsilon) for epsilon in criteria.EXAMPLES.second]
-
-
-FIRST = Measurement("example-1", _first, measure_channels, (0.5, 0.5))
-SECOND = Measurement("example-2", _second, measure_channels, (0.5, 0.5))
+_FIRST = fixed(*product([1], criteria.EXAMPLES.first))
+_SECOND = fixed(*product([2], criteria.EXAMPLES.second))
+FIRST = Measurement("example-1", _FIRST, measure_channels, (0.5, 0.5))
+SECOND = Measurement("example-2", _SECOND, measure_channels, (0.5, 0.5))
 
 
 def judge_channels(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -76,9 +70,8 @@ def judge_channels(scale: Scale, results: Sequence[Any]) -> Finding:
         f"{limits.limit:g} less half of epsilon's distance from 0 or 1 lies in each interval of "
         f"{limits.accuracy:g}; single arms earn {limits.single:g}; the policy is as the paper says",
         judged(bool(good)),
-        "",
-        {key: [case[key] for case in results] for key in ("epsilon", "lower", "upper")},
-        _channels_chart(results),
+        values={key: [case[key] for case in results] for key in ("epsilon", "lower", "upper")},
+        figure=_channels_chart(results),
     )
 
 
@@ -129,11 +122,7 @@ def closed_form_3(epsilon: float) -> tuple[float, int]:
     return max(gains)
 
 
-def _third(scale: Scale) -> Sequence[float]:
-    return criteria.EXAMPLES.third
-
-
-THIRD = Measurement("example-3", _third, measure_coin, (0.5, 0.5))
+THIRD = Measurement("example-3", fixed(*criteria.EXAMPLES.third), measure_coin, (0.5, 0.5))
 
 
 def judge_coin(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -155,10 +144,9 @@ def judge_coin(scale: Scale, results: Sequence[Any]) -> Finding:
         "the closed form by renewal lies in each interval, the channel is tried again at its age "
         f"although it then expects less than {limits.single:g}, and the myopic policy earns less",
         judged(bool(good)),
-        "",
-        {"epsilon": [case["epsilon"] for case in results], "least_myopic_loss": least}
+        values={"epsilon": [case["epsilon"] for case in results], "least_myopic_loss": least}
         | {key: [case[key] for case in results] for key in ("lower", "upper")},
-        _coin_chart(results),
+        figure=_coin_chart(results),
     )
 
 
@@ -182,11 +170,7 @@ def measure_fork(center: bool) -> dict[str, Any]:
     return {"center": center, "gain": best.gain, "gaps": best.gap(*situation).tolist()}
 
 
-def _fork(scale: Scale) -> Sequence[bool]:
-    return (True, False)
-
-
-FOURTH = Measurement("example-4", _fork, measure_fork, (0.5, 0.5))
+FOURTH = Measurement("example-4", fixed(True, False), measure_fork, (0.5, 0.5))
 
 
 def judge_fork(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -221,14 +205,14 @@ PROBLEMS: dict[str, dict[str, str]] = {
 RUNS = 40
 
 
-def measure_play(name: str, steps: int) -> list[float]:
+def measure_play(cell: tuple[str, int]) -> list[float]:
     """For each run of the planned policy: T rho* - rewards - gaps - h(end) + h(start), over T.
 
     The bandit's hidden chains are played; if the information states are an MDP with the laws of
     Section 5, this has mean 0 up to the width of the plan's interval.
     """
-    best = plan(build(name, **PROBLEMS[name]), 1e-6)
-    off = []
+    name, steps = cell
+    best, off = plan(build(name, **PROBLEMS[name]), 1e-6), []
     for seed in range(RUNS):
         run = play(plan_policy(best), BanditWorld(best.bandit, 900_000 + seed), steps, plan=best)
         assert run.regret is not None
@@ -238,15 +222,11 @@ def measure_play(name: str, steps: int) -> list[float]:
     return off
 
 
-def _measure_play(cell: tuple[str, int]) -> list[float]:
-    return measure_play(*cell)
-
-
 def _plays(scale: Scale) -> Sequence[tuple[str, int]]:
     return [(name, scale.size(3 * 10**5, 3 * 10**4)) for name in PROBLEMS]
 
 
-PLAYS = Measurement("plays", _plays, _measure_play, (3.0, 0.3))
+PLAYS = Measurement("plays", _plays, measure_play, (3.0, 0.3))
 
 
 def judge_play(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -263,9 +243,8 @@ def judge_play(scale: Scale, results: Sequence[Any]) -> Finding:
         f"reward per step off by {furthest:.1e} at most, known to within {widest:.1e}",
         f"0 lies in every interval (all together but for a chance of {criteria.ALPHA:g})",
         judged(good),
-        "",
-        (named := dict(zip(PROBLEMS, map(list, bounds), strict=True))),
-        intervals_chart("reward per step off by", named, {"none": 0.0}),
+        values=(named := dict(zip(PROBLEMS, map(list, bounds), strict=True))),
+        figure=intervals_chart("reward per step off by", named, {"none": 0.0}),
     )
 
 
@@ -280,9 +259,7 @@ CLAIMS = (
           notices=("powers-ignored",)),
     Claim("example-4", "Section 3, proof of Theorem 1",
           "Whether L or R is better depends on whether C is there.", FOURTH, judge_fork),
-)  # fmt: skip
-REPRESENTATION = Claim(
-    "representation", "Section 5, MDP Representation",
-    "Last states and ages, with laws P^n, are an MDP that earns what the bandit earns.",
-    PLAYS, judge_play,
+    Claim("representation", "Section 5, MDP Representation",
+          "Last states and ages, with laws P^n, are an MDP that earns what the bandit earns.",
+          PLAYS, judge_play),
 )  # fmt: skip

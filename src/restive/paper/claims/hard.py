@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,7 @@ from restive.paper import criteria
 from restive.paper.chart import Chart, points_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
 from restive.paper.estimates import growth_exponent, interval
-from restive.paper.regret_runs import (
-    STAYING,
-    hard_regrets,
-    informed_regrets,
-    staying_regrets,
-)
+from restive.paper.regret_runs import STAYING, hard_regret, informed_regret, staying_regret
 from restive.planning import plan
 from restive.problems import lower_bound
 
@@ -35,8 +30,8 @@ def _hard(scale: Scale) -> Sequence[tuple[str, int, int]]:
 def measure_hard(cell: tuple[str, int, int]) -> tuple[str, int, list[float]]:
     player, horizon, seed = cell
     if player == PLAYERS[0]:
-        return player, horizon, informed_regrets(horizon, FAMILY, seed)
-    return player, horizon, hard_regrets(player, horizon, FAMILY, seed)
+        return player, horizon, [informed_regret(horizon, size, seed) for size in FAMILY]
+    return player, horizon, [hard_regret(player, horizon, size, seed) for size in FAMILY]
 
 
 HARD = Measurement("lower-bound", _hard, measure_hard, (1.5, 0.5))
@@ -63,20 +58,27 @@ def _floor_chart(family: Sequence[tuple[int, int]], results: Sequence[Any]) -> C
     return points_chart("states S = K m", "mean regret / sqrt(S T)", points, [guide])
 
 
-def judge_floor(scale: Scale, results: Sequence[Any]) -> Finding:
-    """No learner stays below the theorem's constant; the worst case is among the draws."""
+def _above(
+    family: Sequence[tuple[int, int]], results: Sequence[Any], least: Callable[..., float]
+) -> tuple[bool, str, dict[str, Any]]:
+    """Whether nobody is surely below ``least``(K, m, T), and mean regrets over sqrt(S T)."""
     shown, holds, values = [], True, {}
     for player, (horizon, lost) in _by_player(results).items():
-        roots = np.array([np.sqrt(k * m * horizon) for k, m in FAMILY])
-        least = np.array([theory.lower_bound(k, m, horizon) for k, m in FAMILY]) / roots
-        shares = lost / roots
-        highest = np.array([interval(column)[1] for column in shares.T])
-        holds &= bool((highest >= least).all())
+        shares = lost / np.array([np.sqrt(k * m * horizon) for k, m in family])
+        floors = [least(k, m, horizon) / np.sqrt(k * m * horizon) for k, m in family]
+        highest = [interval(column)[1] for column in shares.T]
+        holds &= bool((np.array(highest) >= np.array(floors)).all())
         values[player] = shares.mean(axis=0).tolist()
         shown.append(f"{shares.mean(axis=0).min():.3f} {player} (T = {horizon:.0e})")
+    return holds, "least mean regret over sqrt(S T): " + ", ".join(shown), values
+
+
+def judge_floor(scale: Scale, results: Sequence[Any]) -> Finding:
+    """No learner stays below the theorem's constant; the worst case is among the draws."""
+    holds, number, values = _above(FAMILY, results, theory.lower_bound)
     return Finding(
         f"gap regret with (K, m) = {', '.join(map(str, FAMILY))}, the gap chosen for T",
-        "least mean regret over sqrt(S T): " + ", ".join(shown),
+        number,
         f"not surely below {criteria.LOWER.constant:g}, the constant of the theorem cited",
         judged(holds and theory.lower_bound(2, 2, 10**6) == criteria.LOWER.constant * 2000),
         "The published sets learn nothing here within T: 1/8 is what pulling at random loses with "
@@ -108,9 +110,8 @@ def judge_states(scale: Scale, results: Sequence[Any]) -> Finding:
         "exponent of regret in S: " + ", ".join(shown),
         f"every interval meets {least:g} to {most:g}",
         judged(holds),
-        "",
-        values,
-        points_chart("states S = K m", "mean gap regret", points, guides, True, True),
+        values=values,
+        figure=points_chart("states S = K m", "mean gap regret", points, guides, True, True),
     )
 
 
@@ -129,7 +130,7 @@ def _staying(scale: Scale) -> Sequence[tuple[str, int, int]]:
 
 def measure_staying(cell: tuple[str, int, int]) -> tuple[str, int, list[float]]:
     player, horizon, seed = cell
-    return player, horizon, staying_regrets(player, horizon, SMALL, seed)
+    return player, horizon, [staying_regret(player, horizon, size, seed) for size in SMALL]
 
 
 STAYS = Measurement("lower-bound, aperiodic", _staying, measure_staying, (2.0, 0.5))
@@ -137,21 +138,17 @@ STAYS = Measurement("lower-bound, aperiodic", _staying, measure_staying, (2.0, 0
 
 def judge_staying(scale: Scale, results: Sequence[Any]) -> Finding:
     """The same height as for cycles, against the policy that goes by the clock."""
-    shown, holds, values = [], True, {}
-    for player, (horizon, lost) in _by_player(results).items():
-        roots = np.array([np.sqrt(k * m * horizon) for k, m in SMALL])
-        shares = lost / roots
-        highest = np.array([interval(column)[1] for column in shares.T])
-        holds &= bool((highest >= criteria.LOWER.constant).all())
-        values[player] = shares.mean(axis=0).tolist()
-        shown.append(f"{shares.mean(axis=0).min():.3f} {player} (T = {horizon:.0e})")
-    stay = criteria.LOWER.drifting
+    limits = criteria.LOWER
+    holds, number, values = _above(
+        SMALL, results, lambda k, m, horizon: limits.constant * np.sqrt(k * m * horizon)
+    )
+    stay = limits.drifting
     drifted = plan(lower_bound(2, 2, 0.25, best=[0, 1], stay=stay), 1e-4).gain
     return Finding(
         f"arms that keep a state with probability {STAYING:g}/T, (K, m) = "
         f"{', '.join(map(str, SMALL))}",
-        "least mean regret over sqrt(S T): " + ", ".join(shown),
-        f"not surely below {criteria.LOWER.constant:g}, against the policy that goes by the clock",
+        number,
+        f"not surely below {limits.constant:g}, against the policy that goes by the clock",
         judged(holds),
         "Against the best policy within T steps. Once arms have drifted apart, a good arm is not "
         "there in every phase: with (2, 2), gap 1/4 and a chance of staying of "

@@ -22,7 +22,7 @@ import numpy as np
 
 from restive.base.arrays import Bools, Floats
 from restive.paper import criteria
-from restive.paper.claim import Claim, Finding, Measurement, Scale, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, fixed, judged
 from restive.planning.evaluation import evaluate
 from restive.problems import example4
 
@@ -90,16 +90,12 @@ def _best(center: bool) -> float:
     return float(limits.with_center if center else limits.without_center)
 
 
-def _orders(scale: Scale) -> Sequence[bool]:
-    return (False, True)
-
-
-ORDERS = Measurement("index-policies", _orders, measure_orders, (1.5, 1.5))
+ORDERS = Measurement("index-policies", fixed(False, True), measure_orders, (1.5, 1.5))
 
 
 def judge_orders(scale: Scale, results: Sequence[Any]) -> Finding:
     both, alone = results[0]["margin"], results[1]["margin"]
-    margin = criteria.INDEX.margin
+    margin = criteria.EXAMPLES.margin
     return Finding(
         f"all {results[0]['policies']:,} orders of indices of beliefs, both problems, exactly",
         f"the best index policy loses {both:.6f} a step in the worse problem ({1 / both:.0f}th of "
@@ -141,7 +137,7 @@ def measure_counting(center: bool) -> tuple[bool, float, float]:
     return center, value.gain, _best(center)
 
 
-COUNTING = Measurement("counting-index", _orders, measure_counting, (1.0, 1.0))
+COUNTING = Measurement("counting-index", fixed(False, True), measure_counting, (1.0, 1.0))
 
 
 def judge_counting(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -150,8 +146,8 @@ def judge_counting(scale: Scale, results: Sequence[Any]) -> Finding:
     return Finding(
         "one policy by indices of (state last seen, age), evaluated exactly on both problems",
         f"it loses {abs(lost[True]):.1e} with C and {abs(lost[False]):.1e} without",
-        f"it loses at least {criteria.INDEX.margin} in one of them",
-        judged(worst >= float(criteria.INDEX.margin) - 1e-9),
+        f"it loses at least {criteria.EXAMPLES.margin} in one of them",
+        judged(worst >= float(criteria.EXAMPLES.margin) - 1e-9),
         "Counterexample: let the index of L also depend on the steps since L was pulled (0.1, 0.2, "
         "0, 0.9 for 1, 2, 3, 4 of them), and let the others go by the phase: C 1, 0.15, -1; R 1, "
         "-1, -1, 0.5 at the toss, 0.8 after a lucky one. In the situation of the proof L was "

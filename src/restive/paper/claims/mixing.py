@@ -13,10 +13,9 @@ from restive.base.arrays import Floats
 from restive.mdp.representation import Representation
 from restive.paper import criteria
 from restive.paper.chart import ratios_chart
-from restive.paper.claim import Claim, Finding, Measurement, Scale, judged, ratios_finding
-from restive.paper.random_problems import arm_of, random_chain
+from restive.paper.claim import Claim, Finding, Measurement, Scale, judged, ratios_finding, seeded
+from restive.paper.random_problems import arm_of, chain_block
 
-BLOCK = 50  # chains in a cell
 SMALLEST_SQUARED = 1e-3  # below, 2 eps^2 comes near the rounding of the powers
 WINDOW = 12  # ages after the cap whose rows are compared
 
@@ -39,13 +38,9 @@ def far_apart(rows: Floats, age: int, step: int = 1) -> float:
     return float(np.abs(laws[:, None] - laws[None]).sum(axis=-1).max())
 
 
-def _blocks(scale: Scale) -> Sequence[int]:
-    return range(scale.size(60, 6))
-
-
 def measure_chains(block: int) -> list[dict[str, Any]]:
     """For each chain of a block: how far it is after eq. (1), and what else Section 2 says."""
-    return [_chain(random_chain(np.random.default_rng([block, k, 5]))) for k in range(BLOCK)]
+    return [_chain(rows) for rows in chain_block(block, 5)]
 
 
 def _chain(rows: Floats) -> dict[str, Any]:
@@ -65,7 +60,7 @@ def _chain(rows: Floats) -> dict[str, Any]:
             "alike_exact": max(alike_exact), "returns": returns}  # fmt: skip
 
 
-CHAINS = Measurement("chains", _blocks, measure_chains, (0.6, 0.6))
+CHAINS = Measurement("chains", seeded(60, 6), measure_chains, (0.6, 0.6))
 
 
 def _ran(results: Sequence[Any]) -> str:
@@ -79,11 +74,10 @@ def _values(results: Sequence[Any], key: str) -> list[float]:
 
 
 def _ratio(results: Sequence[Any], key: str, words: str, note: str = "") -> Finding:
-    limit = criteria.MIXING
-    return ratios_finding(
-        _ran(results), "largest {:.3g}", f"{words}: at most {limit.most:g} in every chain", words,
-        {"random chains": _values(results, key)}, most=limit.most * (1 + limit.rounding), note=note,
-    )  # fmt: skip
+    criterion = f"{words}: at most {criteria.MOST:g} in every chain"
+    ratios = {"random chains": _values(results, key)}
+    return ratios_finding(_ran(results), "largest {:.3g}", criterion, words, ratios,
+                          slack=criteria.ROUNDING, note=note)  # fmt: skip
 
 
 def judge_equation_1(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -108,7 +102,7 @@ def judge_alike_exact(scale: Scale, results: Sequence[Any]) -> Finding:
     age = mixing_time_by_definition(rows, epsilon)
     apart = far_apart(rows, age)
     many = _values(results, "alike_exact")
-    share = float(np.mean(np.array(many) > criteria.MIXING.most))
+    share = float(np.mean(np.array(many) > criteria.MOST))
     worst = max(apart / epsilon, max(many))
     note = (
         f"Counterexample: two states that swap with probability {swap:g}. At eps = {epsilon:g} the "
@@ -119,7 +113,7 @@ def judge_alike_exact(scale: Scale, results: Sequence[Any]) -> Finding:
         _ran(results),
         f"largest {worst:.3g}, above 1 in {share:.0%} of the chains",
         "distance of two rows from age Tmix(eps) on, over eps: at most 1",
-        judged(worst <= criteria.MIXING.most),
+        judged(worst <= criteria.MOST),
         note,
         {"largest": worst, "share_above": share, "counterexample": apart},
         ratios_chart("distance of two rows from age Tmix(eps) on, over eps",
@@ -161,8 +155,7 @@ def judge_colors(scale: Scale, results: Sequence[Any]) -> Finding:
         f"equal in {equal} of {len(results)} problems",
         "sum_j |S_j| Tmix_j(eps) is the number counted, in every problem",
         judged(equal == len(results)),
-        "",
-        {"equal": equal, "problems": len(results)},
+        values={"equal": equal, "problems": len(results)},
     )
 
 

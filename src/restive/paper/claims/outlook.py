@@ -15,7 +15,7 @@ from restive.mdp.structured import Parameters
 from restive.model.bandit import Arm, Bandit
 from restive.paper import criteria
 from restive.paper.chart import intervals_chart, points_chart
-from restive.paper.claim import Claim, Finding, Measurement, Scale, Verdict, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, Verdict, judged, seeded
 from restive.paper.estimates import growth_exponent, interval, log_slope
 from restive.paper.regret_runs import gap_curve
 from restive.planning import plan
@@ -39,9 +39,7 @@ def rare_state(rarity: int, pays: bool) -> Bandit:
     return Bandit([arm, arm])
 
 
-def _rarities(scale: Scale) -> Sequence[tuple[bool, int, int]]:
-    horizon, seeds = scale.size(3 * 10**6, 10**6), range(400, 400 + scale.size(16, 8))
-    return [(pays, horizon, seed) for pays in (True, False) for seed in seeds]
+HORIZON = (3 * 10**6, 10**6)  # full, quick
 
 
 def measure_diameters(cell: tuple[bool, int, int]) -> tuple[bool, Floats, list[float]]:
@@ -53,7 +51,8 @@ def measure_diameters(cell: tuple[bool, int, int]) -> tuple[bool, Floats, list[f
     return pays, np.array(lost), [bandit.arms[0].diameter for bandit in bandits]
 
 
-RARITIES = Measurement("remark-2", _rarities, measure_diameters, (2.0, 0.8))
+_RARITIES = seeded(16, 8, first=400, kinds=(True, False), steps=HORIZON)
+RARITIES = Measurement("remark-2", _RARITIES, measure_diameters, (2.0, 0.8))
 
 
 def judge_diameter(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -75,11 +74,10 @@ def judge_diameter(scale: Scale, results: Sequence[Any]) -> Finding:
         verdict = "fails"
     elif share <= limit.learned and max(high for _, high in bounds) <= limit.most:
         verdict = "holds"
-    horizon = scale.size(3 * 10**6, 10**6)
     return Finding(
         "Algorithm 2 on two arms with a rare state, D_j = "
         f"{', '.join(f'{side:.1f}' for side in sides)}, mixing times, states, colors and T = "
-        f"{horizon:.0e} as they were; {len(results) // 2} seeds",
+        f"{scale.size(*HORIZON):.0e} as they were; {len(results) // 2} seeds",
         "exponent of gap regret in D: "
         + ", ".join(shown)
         + f"; every run loses at most {share:.2f} of what round robin loses",
@@ -105,11 +103,6 @@ def steady() -> Bandit:
     return Bandit([Arm([[1.0]], [mean], reward_noise="bernoulli") for mean in (0.7, 0.3)])
 
 
-def _changing(scale: Scale) -> Sequence[tuple[bool, int, int]]:
-    horizon, seeds = scale.size(3 * 10**6, 10**6), range(scale.size(20, 8))
-    return [(changing, horizon, seed) for changing in (True, False) for seed in seeds]
-
-
 def measure_exp3s(cell: tuple[bool, int, int]) -> tuple[bool, float, float]:
     """Exponent of Exp3.S's gap regret from T/10 to T, and how often the best policy switches."""
     changing, horizon, seed = cell
@@ -121,12 +114,14 @@ def measure_exp3s(cell: tuple[bool, int, int]) -> tuple[bool, float, float]:
     return changing, log_slope(curve, horizon / 10, horizon), switches
 
 
-EXP3S = Measurement("exp3s", _changing, measure_exp3s, (0.5, 0.2))
+EXP3S = Measurement(
+    "exp3s", seeded(20, 8, kinds=(True, False), steps=HORIZON), measure_exp3s, (0.5, 0.2)
+)
 
 
 def judge_exp3s(scale: Scale, results: Sequence[Any]) -> Finding:
     """Linear regret where the best arm changes all the time, and not where it never does."""
-    horizon = scale.size(3 * 10**6, 10**6)
+    horizon = scale.size(*HORIZON)
     bounds = [interval([run[1] for run in results if run[0] is kind]) for kind in (True, False)]
     share = float(np.mean([run[2] for run in results if run[0]]))
     hardness = 1 + share * horizon
@@ -141,9 +136,8 @@ def judge_exp3s(scale: Scale, results: Sequence[Any]) -> Finding:
         f"surely at least {limits.linear:g} where arms change, surely at most {limits.most:g} on "
         "coins, and the bound above T",
         judged(bool(bounds[0][0] >= limits.linear and bounds[1][1] <= limits.most and bound > 1)),
-        "",
-        {"changing": list(bounds[0]), "coins": list(bounds[1]), "hardness": hardness},
-        intervals_chart(
+        values={"changing": list(bounds[0]), "coins": list(bounds[1]), "hardness": hardness},
+        figure=intervals_chart(
             "exponent of regret in T",
             {"Example 2": bounds[0], "two coins": bounds[1]},
             {
@@ -181,11 +175,6 @@ def promise(turn: float, lag: int, pays: float) -> tuple[float, GreedyPolicy]:
     return solution.gain, GreedyPolicy(rep, solution.values, model)
 
 
-def _orders(scale: Scale) -> Sequence[tuple[int, int, int]]:
-    steps, seeds = scale.size(10**6, 10**5), range(scale.size(20, 12))
-    return [(lag, steps, seed) for lag in (2, 1) for seed in seeds]
-
-
 def measure_order(cell: tuple[int, int, int]) -> tuple[int, float]:
     """What was promised a step less what was earned."""
     lag, steps, seed = cell
@@ -197,7 +186,9 @@ def measure_order(cell: tuple[int, int, int]) -> tuple[int, float]:
     return lag, float(gain - earned)
 
 
-ORDERS = Measurement("order-2", _orders, measure_order, (1.0, 0.3))
+ORDERS = Measurement(
+    "order-2", seeded(20, 12, kinds=(2, 1), steps=(10**6, 10**5)), measure_order, (1.0, 0.3)
+)
 
 
 def judge_order(scale: Scale, results: Sequence[Any]) -> Finding:

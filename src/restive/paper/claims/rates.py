@@ -12,12 +12,10 @@ import numpy as np
 from restive import theory
 from restive.paper import criteria
 from restive.paper.chart import Chart, curves_chart
-from restive.paper.claim import Claim, Finding, Measurement, Scale, Verdict, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, Verdict, judged, seeded
 from restive.paper.estimates import Curve, at_end, interval, log_slope
 from restive.paper.regret_runs import SETTINGS, setting_curve
 from restive.paper.telling_problems import myopic_loss
-
-RunCell = tuple[str, int, int]  # setting, horizon, seed
 
 
 def growth_verdict(bounds: tuple[float, float], most: float) -> Verdict:
@@ -28,18 +26,14 @@ def growth_verdict(bounds: tuple[float, float], most: float) -> Verdict:
     return "fails" if low >= criteria.GROWTH.linear else "not decided"
 
 
-def measure_growth(cell: RunCell) -> Curve:
+def measure_growth(cell: tuple[str, int, int]) -> Curve:
     return setting_curve(*cell)
 
 
-def _cells(name: str, full: int, quick: int, scale: Scale) -> Sequence[RunCell]:
-    first = 0 if name in ("known", "slow") else 100  # on the others seeds from 0 on were pilots
-    count = {"slow": scale.size(10, 6), "telling": 16}.get(name, 10)
-    return [(name, scale.size(full, quick), first + seed) for seed in range(count)]
-
-
 def _growth(name: str, full: int, quick: int, seconds: tuple[float, float]) -> Measurement:
-    cells = partial(_cells, name, full, quick)
+    first = 0 if name in ("known", "slow") else 100  # on the others seeds from 0 on were pilots
+    seeds = {"slow": (10, 6), "telling": (16, 16)}.get(name, (10, 10))
+    cells = seeded(*seeds, first=first, kinds=[name], steps=(full, quick))
     return Measurement(f"growth: {name}", cells, measure_growth, seconds)
 
 
@@ -116,7 +110,7 @@ def judge_bound(scale: Scale, curves: Sequence[Any]) -> Finding:
     )  # fmt: skip
 
 
-THEOREM_2 = (
+_THEOREM_2 = (
     Claim("theorem-2-bound", "Section 4, Theorem 2",
           "Regret is below the bound, all constants written out.", KNOWN, judge_bound,
           "not decided", ("bound-without-diameter",)),
@@ -150,10 +144,9 @@ def judge_telling(name: str, logs: float, scale: Scale, curves: Sequence[Any]) -
         f"the exponent of gap regret from T/10 to T is surely at most {most:.3f}, halfway from "
         f"{rate:.3f} of log^{logs:g}(T/delta) sqrt(T) to 1",
         growth_verdict(bounds, most),
-        "",
-        {"exponent": float(np.mean(slopes)), "interval": list(bounds), "rate": rate, "most": most,
-         "myopic_loss": loss},
-        growth_chart(curves, logs, **{"the myopic policy": lambda times: loss * times}),
+        values={"exponent": float(np.mean(slopes)), "interval": list(bounds), "rate": rate,
+                "most": most, "myopic_loss": loss},
+        figure=growth_chart(curves, logs, **{"the myopic policy": lambda times: loss * times}),
     )  # fmt: skip
 
 
@@ -172,19 +165,13 @@ _EXTENSIONS = {
     "nothing known": ("Sections 7 and 8", "Without any of them: sublinear regret.",
                       (6.0, 1.5), ("states-ignored",)),
 }  # fmt: skip
-LEARNS = Claim(
-    "theorem-2-telling", "Section 4, Theorem 2",
-    "The same where a policy that does not plan loses something in every step.", TELLING,
-    partial(judge_telling, "telling", criteria.GROWTH.known_logs),
-    notices=("myopic", "worst-arm"),
+CLAIMS = (
+    *_THEOREM_2,
+    Claim("theorem-2-telling", "Section 4, Theorem 2",
+          "The same where a policy that does not plan loses something in every step.", TELLING,
+          partial(judge_telling, "telling", criteria.GROWTH.known_logs),
+          notices=("myopic", "worst-arm")),
+    *(Claim(name.replace(" ", "-"), place, statement, _growth(name, 2 * 10**7, 5 * 10**6, seconds),
+            partial(judge_telling, name, criteria.GROWTH.unknown_logs), notices=("myopic", *more))
+      for name, (place, statement, seconds, more) in _EXTENSIONS.items()),
 )  # fmt: skip
-EXTENSIONS = tuple(
-    Claim(
-        name.replace(" ", "-"), place, statement,
-        _growth(name, 2 * 10**7, 5 * 10**6, seconds),
-        partial(judge_telling, name, criteria.GROWTH.unknown_logs),
-        notices=("myopic", *more),
-    )
-    for name, (place, statement, seconds, more) in _EXTENSIONS.items()
-)  # fmt: skip
-CLAIMS = (*THEOREM_2, LEARNS, *EXTENSIONS)

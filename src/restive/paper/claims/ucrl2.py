@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,10 @@ from restive.mdp.solver import solve
 from restive.mdp.structured import StructuredMDP
 from restive.paper import criteria
 from restive.paper.chart import Chart, points_chart
-from restive.paper.claim import Claim, Finding, Measurement, Scale, Verdict, judged
+from restive.paper.claim import Claim, Finding, Measurement, Scale, Verdict, judged, seeded
 from restive.paper.claims.colored import pairs_of
 from restive.paper.estimates import interval
+from restive.paper.printed import favoured, published_radii
 from restive.paper.random_problems import small_mdp
 from restive.simulation import StructuredWorld
 
@@ -38,8 +38,7 @@ class PlainUCRL2:
         self.rewards = np.zeros((states, actions))
         self.now = np.zeros((states, actions))
         self.before = np.zeros((states, actions))
-        self.delta, self.t = delta, 1
-        self.u = np.zeros(states)
+        self.delta, self.t, self.u = delta, 1, np.zeros(states)
         self.begin()
 
     def begin(self) -> None:
@@ -48,10 +47,9 @@ class PlainUCRL2:
         self.before = self.counts.sum(axis=2)
         self.now = np.zeros((states, actions))
         n, pairs = np.maximum(1, self.before), states * actions
-        radius = np.sqrt(7 * log(2 * pairs * self.t / self.delta) / (2 * n))
+        radius, self.width = published_radii(self.before, self.t, pairs, states, self.delta, 0.0)
         self.r = np.minimum(1, self.rewards / n + radius)
         self.p = np.where(self.before[..., None] > 0, self.counts / n[..., None], 1 / states)
-        self.width = np.sqrt(56 * states * log(4 * pairs * self.t / self.delta) / n)
         for _ in range(100_000):
             change = self.values().max(axis=1) - self.u
             self.u = self.u + 0.9 * (change - change.min())
@@ -59,16 +57,8 @@ class PlainUCRL2:
                 break
 
     def values(self) -> Floats:
-        """Optimistic value of every pair: mass moves to the best state, from the worst ones."""
-        order = np.argsort(-self.u)
-        p = self.p[..., order].copy()
-        p[..., 0] = np.minimum(1, p[..., 0] + self.width / 2)
-        excess = p.sum(axis=-1) - 1
-        for k in range(p.shape[-1] - 1, 0, -1):
-            cut = np.minimum(p[..., k], np.maximum(0, excess))
-            p[..., k] -= cut
-            excess -= cut
-        return np.asarray(self.r + p @ self.u[order])
+        """Optimistic value of every pair."""
+        return self.r + favoured(self.p, self.width, np.broadcast_to(self.u, self.p.shape))
 
     def note(self, state: int, action: int, after: int, reward: float) -> None:
         self.counts[state, action, after] += 1
@@ -90,7 +80,7 @@ class _Exact(Optimism):
 
 def measure_ucrl2(cell: tuple[int, int]) -> dict[str, int]:
     """Both on one run: decisions compared, those that were right, and episodes that agree."""
-    seed, steps = cell
+    steps, seed = cell
     world, actions = _plain_world(seed), 2
     states = world.mdp.n_states
     learner = StructuredLearner(world.mdp, _Exact(criteria.DELTA, 0.0))
@@ -125,11 +115,7 @@ def _plain_world(problem: int, seed: int = 0) -> StructuredWorld:
     return StructuredWorld(StructuredMDP(mdp.colors, successors), laws, world.rewards, own)
 
 
-def _special(scale: Scale) -> Sequence[tuple[int, int]]:
-    return [(seed, scale.size(20_000, 4000)) for seed in range(scale.size(10, 4))]
-
-
-UCRL2 = Measurement("ucrl2", _special, measure_ucrl2, (3.0, 0.6))
+UCRL2 = Measurement("ucrl2", seeded(10, 4, steps=(20_000, 4000)), measure_ucrl2, (3.0, 0.6))
 
 
 def judge_ucrl2(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -171,13 +157,7 @@ def measure_logarithm(cell: tuple[int, int, int]) -> list[float]:
 
 def _gaps(world: StructuredWorld) -> Floats:
     """What each pair, a color of its own, loses against the best action of its state."""
-    from restive._kernels import arrays
-    from restive.mdp.iteration import ArrayIteration
-
-    mdp, truth = pairs_of(world)
-    solution = solve(mdp, truth, tolerance=1e-10)
-    ready = ArrayIteration(mdp, truth, solution.values)
-    worth = arrays.pair_values(ready.values, *ready.arguments)
+    worth = solve(*pairs_of(world), tolerance=1e-10).pair_values
     gaps = worth.max(axis=1, keepdims=True) - worth
     return np.asarray(np.where(gaps < CLOSE, 0.0, gaps).reshape(-1))
 
