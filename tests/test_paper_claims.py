@@ -14,7 +14,7 @@ import pytest
 from restive import theory
 from restive.learners.paper.rules import Optimism
 from restive.model.bandit import Arm, Bandit
-from restive.paper import audits, criteria, random_problems, regret_runs
+from restive.paper import audits, criteria, problems, regret_runs
 from restive.paper.catalogue import CLAIMS, chosen
 from restive.paper.claim import Scale
 from restive.paper.claims import (
@@ -112,7 +112,7 @@ def short_runs(monkeypatch):
     regret = colored.measure_regret
     small = replace(colored.THEOREM_4, measure=lambda cell: regret((10**5, cell[1])))
     plain = replace(ucrl2.UCRL2, measure=lambda cell: ucrl2.measure_ucrl2((800, cell[1])))
-    monkeypatch.setattr(random_problems, "BLOCK", 12)
+    monkeypatch.setattr(problems, "BLOCK", 12)
     monkeypatch.setattr(index_policies, "all_orders", ORDERS)
     named = {"theorem-4": small, "ucrl2": plain}
     for claim in CLAIMS:

@@ -17,11 +17,16 @@ from restive.mdp.structured import Parameters
 from restive.paper.claims.algorithm import KINDS
 from restive.paper.claims.colored import pairs_of
 from restive.paper.claims.steps import Episode, run_sum, visit_sum
-from restive.paper.plans import plan_width
-from restive.paper.printed import favoured, optimistic_sweep, published_radii
-from restive.paper.random_problems import small_bandit, small_mdp
+from restive.paper.printed import favoured, optimistic_sweep, plan_width, published_radii
+from restive.paper.problems import (
+    ladder,
+    myopic_loss,
+    paired_channel,
+    paying_coin,
+    small_bandit,
+    small_mdp,
+)
 from restive.paper.recount import exploration, recount
-from restive.paper.telling_problems import ladder, myopic_loss, paired_channel, paying_coin
 from restive.planning.diameter import diameter
 from restive.policies.greedy import GreedyPolicy
 from restive.simulation import BanditWorld

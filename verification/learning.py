@@ -10,7 +10,7 @@ from restive.learners.tied.optimism import TiedOptimism
 from restive.paper.audits import Audited, audit_bandit, audit_mdp
 from restive.paper.criteria import DELTA
 from restive.paper.estimates import most_failures
-from restive.paper.random_problems import small_bandit, small_mdp
+from restive.paper.problems import small_bandit, small_mdp
 from verification import Check, Finding, Settings, judge
 from verification.audits import AuditedTied
 from verification.growth import check_extensions, check_lower_bound, check_slope, spread

@@ -15,7 +15,7 @@ from restive.learners.paper.restless import RestlessLearner
 from restive.model.bandit import Bandit
 from restive.paper.criteria import DELTA
 from restive.paper.estimates import Curve
-from restive.paper.telling_problems import COIN, PAIRED, paired_channel, paying_coin
+from restive.paper.problems import COIN, PAIRED, paired_channel, paying_coin
 from restive.planning import plan
 from restive.problems import example1, lower_bound
 

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from restive.base.backends import Workplace, in_order
-from restive.paper.claim import Claim, Judgement, Measurement, Scale
+from restive.paper.claim import Claim, Judgement, Scale
 
 
 @dataclass(frozen=True)
@@ -37,34 +37,23 @@ def run_claims(
     cells = {m.name: list(m.cells(scale)) for m in measurements.values()}
     order = sorted(measurements.values(), key=lambda m: m.seconds[which] * len(cells[m.name]))
     jobs = [(m, cell) for m in order for cell in cells[m.name]]
-    clock = _Clock([m.seconds[which] for m, _ in jobs])
+    seconds, began = [m.seconds[which] for m, _ in jobs], perf_counter()
     results: dict[str, list[Any]] = {m.name: [] for m in order}
-    for k, result in enumerate(_results(jobs, workers)):
-        name = jobs[k][0].name
-        results[name].append(result)
-        if progress is not None:
-            progress(clock.after(k + 1))
-        if len(results[name]) == len(cells[name]):
-            ready = (claim for claim in claims if claim.measurement.name == name)
-            yield from (Judgement(claim, claim.judge(scale, results[name])) for claim in ready)
-
-
-class _Clock:
-    """Time left, from how long the cells should take and how long those done did take."""
-
-    def __init__(self, seconds: Sequence[float]) -> None:
-        self.seconds, self.began = seconds, perf_counter()
-
-    def after(self, done: int) -> Progress:
-        spent, ahead = sum(self.seconds[:done]), sum(self.seconds[done:])
-        left = (perf_counter() - self.began) * ahead / spent if spent else None
-        return Progress(done, len(self.seconds), left)
-
-
-def _results(jobs: Sequence[tuple[Measurement, Any]], workers: int) -> Iterator[Any]:
-    """What each job measured, in their order."""
     with Workplace("local", "", workers).opened(_measure, len(jobs)) as pool:
-        yield from in_order(pool, [(measurement.measure, cell) for measurement, cell in jobs])
+        for k, result in enumerate(in_order(pool, [(m.measure, cell) for m, cell in jobs])):
+            name = jobs[k][0].name
+            results[name].append(result)
+            if progress is not None:
+                progress(_progress(k + 1, seconds, perf_counter() - began))
+            if len(results[name]) == len(cells[name]):
+                ready = (claim for claim in claims if claim.measurement.name == name)
+                yield from (Judgement(claim, claim.judge(scale, results[name])) for claim in ready)
+
+
+def _progress(done: int, seconds: Sequence[float], taken: float) -> Progress:
+    """Time left, from how long the cells should take and how long those done did take."""
+    spent, ahead = sum(seconds[:done]), sum(seconds[done:])
+    return Progress(done, len(seconds), taken * ahead / spent if spent else None)
 
 
 def _measure(job: tuple[Callable[[Any], Any], Any]) -> Any:

@@ -14,9 +14,8 @@ from restive.paper import criteria
 from restive.paper.chart import ratios_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged, seeded
 from restive.paper.estimates import interval
-from restive.paper.random_problems import small_bandit
+from restive.paper.problems import paired_channel, small_bandit
 from restive.paper.recount import exploration, recount
-from restive.paper.telling_problems import paired_channel
 from restive.problems import lower_bound
 
 

@@ -15,7 +15,7 @@ from restive.paper.audits import Audited, audit_bandit, audit_mdp
 from restive.paper.chart import ratios_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, Verdict, judged, seeded
 from restive.paper.estimates import most_failures
-from restive.paper.random_problems import first_color, small_mdp
+from restive.paper.problems import first_color, small_mdp
 from restive.planning.diameter import diameter
 from restive.simulation import StructuredWorld, play
 

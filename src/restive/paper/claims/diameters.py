@@ -13,7 +13,7 @@ from restive.model.bandit import Arm, Bandit
 from restive.paper import criteria
 from restive.paper.chart import ratios_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged, seeded
-from restive.paper.random_problems import random_chain
+from restive.paper.problems import random_chain
 from restive.planning.diameter import bandit_diameter
 from restive.problems import example1, example3
 

@@ -14,7 +14,7 @@ from restive.mdp.representation import Representation
 from restive.paper import criteria
 from restive.paper.chart import ratios_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged, ratios_finding, seeded
-from restive.paper.random_problems import arm_of, chain_block
+from restive.paper.problems import arm_of, chain_block
 
 SMALLEST_SQUARED = 1e-3  # below, 2 eps^2 comes near the rounding of the powers
 WINDOW = 12  # ages after the cap whose rows are compared

@@ -14,8 +14,8 @@ from restive.paper import criteria
 from restive.paper.chart import Chart, curves_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, Verdict, judged, seeded
 from restive.paper.estimates import Curve, at_end, interval, log_slope
+from restive.paper.problems import myopic_loss
 from restive.paper.regret_runs import SETTINGS, setting_curve
-from restive.paper.telling_problems import myopic_loss
 
 
 def growth_verdict(bounds: tuple[float, float], most: float) -> Verdict:

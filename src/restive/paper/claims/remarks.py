@@ -15,7 +15,7 @@ from restive.paper import criteria
 from restive.paper.chart import points_chart, ratios_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged, ratios_finding, seeded
 from restive.paper.claims.mixing import far_apart, mixing_time_by_definition
-from restive.paper.random_problems import arm_of, chain_block, reversible_chain
+from restive.paper.problems import arm_of, chain_block, reversible_chain
 from restive.problems import random_problem
 
 _BLOCKS = seeded(40, 4)

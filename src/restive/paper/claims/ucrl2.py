@@ -20,7 +20,7 @@ from restive.paper.claim import Claim, Finding, Measurement, Scale, Verdict, jud
 from restive.paper.claims.colored import pairs_of
 from restive.paper.estimates import interval
 from restive.paper.printed import favoured, published_radii
-from restive.paper.random_problems import small_mdp
+from restive.paper.problems import small_mdp
 from restive.simulation import StructuredWorld
 
 PROBLEMS = 4  # on which logarithmic growth is measured
