@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
 from math import lcm, log
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -38,7 +40,7 @@ ORDERS = cache(index_policies.all_orders)
 
 def verdict(name, cells=2):
     """The verdict on a claim from the first few of its cells, or with a minus the last ones."""
-    (claim,) = (one for one in CLAIMS if one.name == name)
+    (claim,) = (entry for entry in CLAIMS if entry.name == name)
     every = list(claim.measurement.cells(QUICK))
     some = every[:cells] if cells > 0 else every[cells:]
     return claim.judge(QUICK, [claim.measurement.measure(cell) for cell in some]).verdict
@@ -134,11 +136,11 @@ def test_a_constant_tampered_with_makes_a_verdict_fail(case, monkeypatch):
      "appendix-values"],
 )  # fmt: skip
 def test_what_is_known_to_be_false_fails_with_a_counterexample(name):
-    (claim,) = (one for one in CLAIMS if one.name == name)
+    (claim,) = (entry for entry in CLAIMS if entry.name == name)
     some = list(claim.measurement.cells(QUICK))[-2:]
-    found = claim.judge(QUICK, [claim.measurement.measure(cell) for cell in some])
-    assert (found.verdict, claim.expected) == ("fails", "fails")
-    assert found.note.startswith("Counterexample")
+    finding = claim.judge(QUICK, [claim.measurement.measure(cell) for cell in some])
+    assert (finding.verdict, claim.expected) == ("fails", "fails")
+    assert finding.note.startswith("Counterexample")
 
 
 def test_false_claims_are_found_false_and_not_assumed_so(monkeypatch):
@@ -254,9 +256,9 @@ def test_orders_of_indices_earn_what_their_policies_earn():
     rng = np.random.default_rng(2)
     for row in rng.integers(len(c_index), size=12):
         for center in (True, False):
-            found = index_policies.gains(c_index[[row]], r_index[[row]], center)[0]
+            gain = index_policies.gains(c_index[[row]], r_index[[row]], center)[0]
             truth = evaluate(example4(center), policy_of(c_index[row], r_index[row], center), 1e-9)
-            assert found == pytest.approx(truth.gain, abs=1e-9)
+            assert gain == pytest.approx(truth.gain, abs=1e-9)
 
 
 def policy_of(c_index, r_index, center):
@@ -277,9 +279,9 @@ def test_orders_tell_all_policies_apart_that_differ():
     rng = np.random.default_rng(5)
     drawn = np.array([rng.permutation(11) for _ in range(5000)]) + 0.0
     drawn -= drawn[:, 10:]
-    found = policies(drawn[:, :3], drawn[:, 3:10])
-    assert len(set(found.tolist())) > 1000
-    assert set(found.tolist()) <= tried
+    numbers = policies(drawn[:, :3], drawn[:, 3:10])
+    assert len(set(numbers.tolist())) > 1000
+    assert set(numbers.tolist()) <= tried
 
 
 def policies(c_index, r_index):
@@ -352,8 +354,15 @@ def test_every_claim_is_listed_once():
 
 
 def test_every_claim_belongs_to_a_statement_of_the_paper():
-    from restive.paper.statements import STATEMENTS
-
-    about = {name for statement in STATEMENTS for name in statement.claims}
-    assert about == {claim.name for claim in CLAIMS}
-    assert all(statement.claims or statement.uncovered for statement in STATEMENTS)
+    """The page's first table: statements, the claims about them, and what none covers."""
+    page = (Path(__file__).resolve().parents[1] / "docs" / "paper.md").read_text("utf-8")
+    table = page.partition("## Statements")[2].partition("## Claims")[0]
+    rows = [re.split(r"(?<!\\)\|", line)[1:5] for line in table.splitlines() if line[:2] == "| "]
+    verdicts = [
+        re.findall(r"([\w-]+) \((holds|fails|not decided)", about) for _, _, about, _ in rows
+    ]
+    named = dict(pair for pairs in verdicts for pair in pairs)
+    assert named == {claim.name: claim.expected for claim in CLAIMS}
+    statements = list(zip(rows, verdicts, strict=True))[2:]
+    assert len(statements) >= 36
+    assert all(pairs or uncovered.strip() for (_, _, _, uncovered), pairs in statements)
