@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from xml.etree import ElementTree
 
 import numpy as np
@@ -113,7 +114,7 @@ def charts():
 
 @pytest.mark.parametrize("name", charts())
 def test_everything_drawn_lies_in_the_picture(name):
-    chart = charts()[name].to_dict()
+    chart = asdict(charts()[name])
     root = ElementTree.fromstring(chart_picture(chart, 'words <b> "'))
     width, height = float(root.get("width")), float(root.get("height"))
     points = []
@@ -130,9 +131,7 @@ def test_everything_drawn_lies_in_the_picture(name):
     across = [node.text for node in words if node.get("text-anchor") != "end"]
     for marks in (upright, across):
         assert len(marks) == len(set(marks)) >= 2
-    assert {words for _, words in chart_key(chart)} == {
-        series["name"] for series in chart["series"]
-    }
+    assert {words for _, words in chart_key(chart)} == {drawn["name"] for drawn in chart["series"]}
 
 
 def test_a_curve_has_the_mean_and_the_range_of_its_runs():

@@ -6,7 +6,7 @@ Values are rounded to six digits, which no picture shows, so that files stay sma
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -30,35 +30,28 @@ class Series:
 
     name: str
     kind: Kind
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-    upper: tuple[float, ...] = ()
+    x: list[float]
+    y: list[float]
+    upper: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Chart:
-    """x, y: titles of the axes. rows: names of the rows of intervals, from the top down."""
+    """x, y: titles of the axes. rows: names of the rows of intervals, from the top down.
+
+    Sequences are lists, as in JSON.
+    """
 
     x: str
     y: str
-    series: tuple[Series, ...]
+    series: list[Series]
     log_x: bool = False
     log_y: bool = False
-    rows: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON, which has lists."""
-        return asdict(self) | {
-            "rows": list(self.rows),
-            "series": [
-                {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(curve).items()}
-                for curve in self.series
-            ],
-        }
+    rows: list[str] = field(default_factory=list)
 
 
-def _rounded(values: ArrayLike) -> tuple[float, ...]:
-    return tuple(float(f"{value:.6g}") for value in np.asarray(values, dtype=np.float64))
+def _rounded(values: ArrayLike) -> list[float]:
+    return [float(f"{value:.6g}") for value in np.asarray(values, dtype=np.float64)]
 
 
 def curves_chart(curves: Mapping[str, Sequence[Curve]], guides: Mapping[str, Any]) -> Chart:
@@ -78,7 +71,7 @@ def curves_chart(curves: Mapping[str, Sequence[Curve]], guides: Mapping[str, Any
         series.append(Series(name, "line", x, _rounded(band.mean(axis=0))))
     for name, guide in guides.items():
         series.append(Series(name, "guide", _rounded(grid), _rounded(guide(grid))))
-    return Chart("step", "gap regret", tuple(series), True, True)
+    return Chart("step", "gap regret", series, True, True)
 
 
 def points_chart(
@@ -87,9 +80,9 @@ def points_chart(
 ) -> Chart:  # fmt: skip
     """Measured points, and lines that they are held against; each is a name with its x and y."""
     kinds: tuple[tuple[Kind, Sequence[Points]], ...] = (("dots", points), ("guide", guides))
-    series = tuple(
+    series = [
         Series(name, kind, _rounded(a), _rounded(b)) for kind, some in kinds for name, a, b in some
-    )
+    ]
     return Chart(x, y, series, log_x, log_y)
 
 
@@ -111,19 +104,19 @@ def ratios_chart(
         for name, values in named.items()
     ]
     highest = max(max(steps.y) for steps in series)
-    series.append(Series(f"limit {limit:g}", "guide", (limit, limit), (0.0, highest)))
-    return Chart(title, what, tuple(series), log_x)
+    series.append(Series(f"limit {limit:g}", "guide", [limit, limit], [0.0, highest]))
+    return Chart(title, what, series, log_x)
 
 
 def intervals_chart(
     title: str, intervals: Mapping[str, Sequence[float]], guides: Mapping[str, float]
 ) -> Chart:
     """Intervals one below the other, and values that they are held against."""
-    rows = tuple(intervals)
+    rows = list(intervals)
     series = [
-        Series("interval", "range", _rounded(ends), (float(k), float(k)))
+        Series("interval", "range", _rounded(ends), [float(k), float(k)])
         for k, ends in enumerate(intervals.values())
     ]
     for name, value in guides.items():
-        series.append(Series(name, "guide", _rounded([value] * 2), (-0.5, len(rows) - 0.5)))
-    return Chart(title, "", tuple(series), rows=rows)
+        series.append(Series(name, "guide", _rounded([value] * 2), [-0.5, len(rows) - 0.5]))
+    return Chart(title, "", series, rows=rows)

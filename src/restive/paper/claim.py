@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -35,7 +35,7 @@ def fixed(*cells: Any) -> Cells:
 
 
 def seeded(
-    full: int, quick: int, *, first: int = 0, kinds: Iterable[Any] = (), steps: Sequence[int] = ()
+    full: int, quick: int, *, first: int = 0, kinds: Collection[Any] = (), steps: Sequence[int] = ()
 ) -> Cells:
     """A cell (kind, steps, seed) for every kind and as many seeds as the scale asks for.
 
@@ -117,7 +117,7 @@ class Judgement:
             "ran": finding.ran, "number": finding.number, "criterion": finding.criterion,
             "verdict": finding.verdict, "expected": claim.expected, "note": finding.note,
             "notices": list(claim.notices), "values": finding.values,
-            "figure": None if finding.figure is None else finding.figure.to_dict(),
+            "figure": None if finding.figure is None else asdict(finding.figure),
         }  # fmt: skip
 
 

@@ -34,14 +34,14 @@ def gap_curve(bandit: Bandit, name: str, horizon: int, seed: int, **options: Any
 
 
 class Setting(NamedTuple):
-    """A problem, and what Algorithm 2 is not told."""
+    """A problem, what Algorithm 2 is not told of it, and the name of both for readers."""
 
-    problem: Callable[[], Bandit]
+    problem: Callable[..., Bandit]
     options: dict[str, bool]
     words: str
 
 
-def _unknown(*names: str) -> dict[str, bool]:
+def unknown(*names: str) -> dict[str, bool]:
     return {f"unknown_{name}": True for name in names}
 
 
@@ -50,11 +50,11 @@ SETTINGS: dict[str, Setting] = {
     "slow": Setting(partial(example1, 0.1), {}, "Example 1, epsilon = 0.1"),
     "telling": Setting(paying_coin, {}, COIN),
     "periodic arms": Setting(paired_channel, {}, PAIRED),
-    "unknown states": Setting(paying_coin, _unknown("states"), COIN),
-    "unknown mixing time": Setting(paying_coin, _unknown("mixing"), COIN),
-    "unknown horizon": Setting(paying_coin, _unknown("horizon"), COIN),
-    "unknown periods": Setting(paired_channel, _unknown("periods"), PAIRED),
-    "nothing known": Setting(paying_coin, _unknown("states", "mixing", "horizon", "periods"),
+    "unknown states": Setting(paying_coin, unknown("states"), COIN),
+    "unknown mixing time": Setting(paying_coin, unknown("mixing"), COIN),
+    "unknown horizon": Setting(paying_coin, unknown("horizon"), COIN),
+    "unknown periods": Setting(paired_channel, unknown("periods"), PAIRED),
+    "nothing known": Setting(paying_coin, unknown("states", "mixing", "horizon", "periods"),
                              COIN),
 }  # fmt: skip
 

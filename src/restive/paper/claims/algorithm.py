@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,15 +16,8 @@ from restive.paper.claim import Claim, Finding, Measurement, Scale, judged, seed
 from restive.paper.estimates import interval
 from restive.paper.problems import paired_channel, small_bandit
 from restive.paper.recount import exploration, recount
+from restive.paper.regret_runs import Setting, unknown
 from restive.problems import lower_bound
-
-
-class Kind(NamedTuple):
-    """Problems, what Algorithm 2 is not told of them, and its name for readers."""
-
-    problem: Callable[[int], Bandit]
-    hidden: tuple[str, ...]
-    words: str
 
 
 def _cycles(seed: int) -> Bandit:
@@ -32,19 +25,17 @@ def _cycles(seed: int) -> Bandit:
     return Bandit([lower_bound(2, size, 0.25, rng=seed).arms[size - 2] for size in (2, 3)])
 
 
-def _paired(seed: int) -> Bandit:
-    return paired_channel()
-
-
 KINDS = {
-    "known": Kind(small_bandit, (), "all inputs known"),
-    "horizon": Kind(small_bandit, ("horizon",), "T unknown"),
-    "mixing": Kind(small_bandit, ("mixing",), "mixing times unknown"),
-    "states": Kind(small_bandit, ("states",), "states unknown"),
-    "nothing": Kind(small_bandit, ("horizon", "mixing", "states", "periods"), "nothing known"),
-    "paired": Kind(_paired, (), "a channel of period 2"),
-    "periodic": Kind(_cycles, (), "cycles of length 2 and 3"),
-    "periods": Kind(_cycles, ("periods",), "the same, periods unknown"),
+    "known": Setting(small_bandit, {}, "all inputs known"),
+    "horizon": Setting(small_bandit, unknown("horizon"), "T unknown"),
+    "mixing": Setting(small_bandit, unknown("mixing"), "mixing times unknown"),
+    "states": Setting(small_bandit, unknown("states"), "states unknown"),
+    "nothing": Setting(
+        small_bandit, unknown("horizon", "mixing", "states", "periods"), "nothing known"
+    ),
+    "paired": Setting(lambda seed: paired_channel(), {}, "a channel of period 2"),
+    "periodic": Setting(_cycles, {}, "cycles of length 2 and 3"),
+    "periods": Setting(_cycles, unknown("periods"), "the same, periods unknown"),
 }
 
 
@@ -52,8 +43,7 @@ def measure_recount(cell: tuple[str, int]) -> dict[str, Any]:
     """Episodes of a run, and in how many of them something is not as printed."""
     name, seed = cell
     kind = KINDS[name]
-    options = {f"unknown_{word}": True for word in kind.hidden}
-    run = recount(kind.problem(seed), criteria.SETS.steps, seed, options)
+    run = recount(kind.problem(seed), criteria.SETS.steps, seed, kind.options)
     return {"kind": name, "episodes": run.episodes, "differs": run.differs}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -248,12 +247,12 @@ def judge_play(scale: Scale, results: Sequence[Any]) -> Finding:
     )
 
 
-_CHANNELS = partial(Claim, judge=judge_channels)
 CLAIMS = (
-    _CHANNELS(name="example-1", place="Section 3, Example 1", measurement=FIRST,
-              statement="Two sticky channels of 1/2 each earn close to 3/4 by switching after 0."),
-    _CHANNELS(name="example-2", place="Section 3, Example 2", measurement=SECOND,
-              statement="With epsilon close to 1 the optimal policy switches after 1."),
+    Claim("example-1", "Section 3, Example 1",
+          "Two sticky channels of 1/2 each earn close to 3/4 by switching after 0.", FIRST,
+          judge_channels),
+    Claim("example-2", "Section 3, Example 2",
+          "With epsilon close to 1 the optimal policy switches after 1.", SECOND, judge_channels),
     Claim("example-3", "Section 3, Example 3",
           "The optimal policy does not maximize the immediate reward.", THIRD, judge_coin,
           notices=("powers-ignored",)),
