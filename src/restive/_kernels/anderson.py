@@ -170,7 +170,7 @@ def least_squares(gram, sides):
     """
     n = len(sides)
     root, left = np.zeros((n, n)), np.zeros(n)
-    order, half, found = np.arange(n), np.zeros(n), np.zeros(n)
+    order, half, weights = np.arange(n), np.zeros(n), np.zeros(n)
     for k in range(n):
         left[k] = gram[k, k]
     limit = RANK * left.max()
@@ -200,6 +200,6 @@ def least_squares(gram, sides):
         half[k] /= root[order[k], k]
     for k in range(rank - 1, -1, -1):
         for later in range(k + 1, rank):
-            half[k] -= root[order[later], k] * found[order[later]]
-        found[order[k]] = half[k] / root[order[k], k]
-    return found
+            half[k] -= root[order[later], k] * weights[order[later]]
+        weights[order[k]] = half[k] / root[order[k], k]
+    return weights

@@ -33,28 +33,17 @@ def pair_value(values, successors, state, action, chances, color, reward, radius
     return total
 
 
-@njit(cache=True, error_model="numpy")
-def sweep_chunk(target, source, colors, successors, rewards, chances, radii, extended, step, gain,
-                chunk, bounds):  # fmt: skip
-    n, n_actions = colors.shape
-    width = chances.shape[1]
-    weights, nexts = np.empty(width), np.empty(width)
-    order = np.empty(width, dtype=np.int64)
-    low, high = np.inf, -np.inf
-    for state in range(n * chunk // CHUNKS, n * (chunk + 1) // CHUNKS):
-        best = -np.inf
-        for action in range(n_actions):
-            color = colors[state, action]
-            if color >= 0:
-                value = pair_value(source, successors, state, action, chances, color,
-                                   rewards[color], radii[color], extended, weights, order,
-                                   nexts)  # fmt: skip
-                best = max(best, value)
-        change = best - source[state]
-        low = min(low, change)
-        high = max(high, change)
-        target[state] = source[state] + step * (change - gain)
-    bounds[chunk, 0], bounds[chunk, 1] = low, high
+@njit(cache=True, error_model="numpy", forceinline=True)
+def state_values(out, values, state, colors, successors, rewards, chances, radii, extended,
+                 weights, order, nexts):  # fmt: skip
+    """Values of all pairs of one state; -inf where the action is not available."""
+    for action in range(len(out)):
+        color = colors[state, action]
+        out[action] = -np.inf
+        if color >= 0:
+            out[action] = pair_value(values, successors, state, action, chances, color,
+                                     rewards[color], radii[color], extended, weights, order,
+                                     nexts)  # fmt: skip
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -64,24 +53,28 @@ def sweep(target, source, colors, successors, rewards, chances, radii, extended,
 
     bounds (CHUNKS, 2) receives min and max of backup - source.
     """
+    n, width = len(colors), chances.shape[1]
+    weights, nexts, worth = np.empty(width), np.empty(width), np.empty(colors.shape[1])
+    order = np.empty(width, dtype=np.int64)
     for chunk in range(first, CHUNKS, stride):
-        sweep_chunk(target, source, colors, successors, rewards, chances, radii, extended, step,
-                    gain, chunk, bounds)  # fmt: skip
+        low, high = np.inf, -np.inf
+        for state in range(n * chunk // CHUNKS, n * (chunk + 1) // CHUNKS):
+            state_values(worth, source, state, colors, successors, rewards, chances, radii,
+                         extended, weights, order, nexts)  # fmt: skip
+            change = worth.max() - source[state]
+            low, high = min(low, change), max(high, change)
+            target[state] = source[state] + step * (change - gain)
+        bounds[chunk, 0], bounds[chunk, 1] = low, high
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def pair_values(values, colors, successors, rewards, chances, radii, extended):
     """Value of every pair, shape (N, A); -inf where the action is not available."""
-    n, n_actions = colors.shape
     width = chances.shape[1]
     weights, nexts = np.empty(width), np.empty(width)
     order = np.empty(width, dtype=np.int64)
-    out = np.full((n, n_actions), -np.inf)
-    for state in range(n):
-        for action in range(n_actions):
-            color = colors[state, action]
-            if color >= 0:
-                out[state, action] = pair_value(values, successors, state, action, chances, color,
-                                                rewards[color], radii[color], extended, weights,
-                                                order, nexts)  # fmt: skip
+    out = np.empty(colors.shape)
+    for state in range(len(colors)):
+        state_values(out[state], values, state, colors, successors, rewards, chances, radii,
+                     extended, weights, order, nexts)  # fmt: skip
     return out

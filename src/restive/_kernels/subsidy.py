@@ -31,10 +31,8 @@ def pulling_gain(rows, means, subsidy):
                 )
             matrix[s, 0] = w + 1.0  # in place of h(0) = 0: the coefficient of the gain
             right[s] = w * subsidy + means[w, s]
-        found = np.linalg.solve(matrix, right)
-        gain = found[0]
-        bias[0] = 0.0
-        bias[1:] = found[1:]
+        bias = np.linalg.solve(matrix, right)
+        gain, bias[0] = bias[0], 0.0
         changed = False
         for s in range(size):
             best, at = -np.inf, waits[s]
@@ -125,7 +123,7 @@ def rest_advantage(rows, means, back, subsidy, out):
 def indices(rows, means, back, low, high, tolerance):
     """Subsidies (A, S) at which resting and pulling are equally good, by bisection."""
     ages, size = means.shape
-    found, out = np.empty((ages, size)), np.empty((ages, size))
+    equal, out = np.empty((ages, size)), np.empty((ages, size))
     for n in range(ages):
         for s in range(size):
             below, above = low, high
@@ -136,5 +134,5 @@ def indices(rows, means, back, low, high, tolerance):
                     below = middle
                 else:
                     above = middle
-            found[n, s] = 0.5 * (below + above)
-    return found
+            equal[n, s] = 0.5 * (below + above)
+    return equal

@@ -57,10 +57,7 @@ def copy_entries(values, entries, lay, pair):
         return
     z = lay.row_arm[i]
     n_outer = lay.n_outer[i]
-    digits = np.zeros(2 * count, dtype=np.int64)
-    sizes = np.zeros(2 * count, dtype=np.int64)
-    source = np.zeros(2 * count, dtype=np.int64)
-    target = np.zeros(2 * count, dtype=np.int64)
+    digits, sizes, source, target = np.zeros((4, 2 * count), dtype=np.int64)
     n_digits = 0
     for arm in (i, j):
         sizes[n_digits] = lay.sizes[arm]
