@@ -112,7 +112,7 @@ def test_least_squares_with_dependent_vectors(rank):
         rng = np.random.default_rng([rank, seed])
         vectors = rng.normal(size=(6, rank)) @ rng.normal(size=(rank, 9))
         goal = rng.normal(size=9)
-        found = anderson.least_squares(vectors @ vectors.T, vectors @ goal)
+        weights = anderson.least_squares(vectors @ vectors.T, vectors @ goal)
         best, *_ = np.linalg.lstsq(vectors.T, goal, rcond=1e-9)
-        np.testing.assert_allclose(found @ vectors, best @ vectors, atol=1e-6)
-        assert np.count_nonzero(found) <= rank
+        np.testing.assert_allclose(weights @ vectors, best @ vectors, atol=1e-6)
+        assert np.count_nonzero(weights) <= rank

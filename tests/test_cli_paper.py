@@ -81,11 +81,8 @@ def test_results_reach_their_claims_in_order():
               (("a", short), ("b", long), ("c", short))]  # fmt: skip
     told = []
     judgements = list(run_claims(claims, Scale(True), progress=told.append))
-    assert [judgement.claim.name for judgement in judgements] == [
-        "a",
-        "c",
-        "b",
-    ]  # the shortest come first
+    names = [judgement.claim.name for judgement in judgements]
+    assert names == ["a", "c", "b"]  # the shortest come first
     assert [results for _, results in seen] == [[1, 4], [1, 4], [9, 16, 25]]
     assert [(progress.done, progress.cells) for progress in told] == [(k, 5) for k in range(1, 6)]
     assert told[-1].left == 0

@@ -27,9 +27,9 @@ def times_by_lp(P, target):
     actions, size = P.shape[:2]
     rest = np.delete(np.arange(size), target)
     limits = np.vstack([np.eye(size)[rest] - P[a][rest] for a in range(actions)])[:, rest]
-    found = linprog(-np.ones(size - 1), limits, np.ones(len(limits)), method="highs")
-    assert found.status == 0, found.message
-    return np.insert(found.x, target, 0.0)
+    program = linprog(-np.ones(size - 1), limits, np.ones(len(limits)), method="highs")
+    assert program.status == 0, program.message
+    return np.insert(program.x, target, 0.0)
 
 
 def times_by_enumeration(P, target):
@@ -60,13 +60,13 @@ def draw_mdp(seed, size=4, actions=2):
 def test_every_policy_of_small_mdps(seed):
     P = draw_mdp(seed)
     mdp, parameters = StructuredMDP.plain(P, np.zeros(P.shape[:2]))
-    found = diameter(mdp, parameters, tolerance=1e-9)
+    bounds = diameter(mdp, parameters, tolerance=1e-9)
     by_hand = P.transpose(1, 0, 2)
     truth = np.array([times_by_enumeration(by_hand, y) for y in range(len(P))])  # [y, x]
-    assert found.lower <= truth.max() * (1 + 1e-12)
-    assert found.upper >= truth.max() * (1 - 1e-12)
-    assert found.upper - found.lower <= 1e-8 * found.upper
-    assert truth[found.target, found.source] == pytest.approx(truth.max(), rel=1e-8)
+    assert bounds.lower <= truth.max() * (1 + 1e-12)
+    assert bounds.upper >= truth.max() * (1 - 1e-12)
+    assert bounds.upper - bounds.lower <= 1e-8 * bounds.upper
+    assert truth[bounds.target, bounds.source] == pytest.approx(truth.max(), rel=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -78,10 +78,10 @@ def test_dense_bandits_by_linear_programming(seed):
         bandit = Bandit(bandit.arms[:1])
     caps = [min(cap, 6 - bandit.n_arms) for cap in draw_caps(seed, bandit)]
     mdp = naive.dense_mdp(bandit, caps)
-    found = bandit_diameter(bandit, caps, tolerance=1e-7)
-    assert found.n_states == len(mdp.states)
+    bounds = bandit_diameter(bandit, caps, tolerance=1e-7)
+    assert bounds.n_states == len(mdp.states)
     part_of, count = parts(mdp.P.sum(axis=0))
-    assert (found.n_parts, found.finite) == (count, count == 1)
+    assert (bounds.n_parts, bounds.finite) == (count, count == 1)
     truth = 0.0
     for part in range(count):
         members = np.flatnonzero(part_of == part)
@@ -89,10 +89,10 @@ def test_dense_bandits_by_linear_programming(seed):
         assert P.sum(axis=2) == pytest.approx(1)
         for y in range(len(members) if len(members) > 1 else 0):
             truth = max(truth, times_by_lp(P, y).max())
-    low, high = found.within
+    low, high = bounds.within
     assert low * (1 - 1e-6) <= truth <= high * (1 + 1e-6)
     assert high - low <= 1e-6 * max(high, 1)
-    assert (found.lower, found.upper) == (found.within if count == 1 else (math.inf, math.inf))
+    assert (bounds.lower, bounds.upper) == (bounds.within if count == 1 else (math.inf, math.inf))
 
 
 def parts(moves):
@@ -111,33 +111,33 @@ def test_one_arm_has_the_diameter_of_its_chain():
     iid = Bandit([Arm(np.tile([0.2, 0.5, 0.3], (3, 1)), [0, 0, 1])])
     assert bandit_diameter(iid, 1).upper == pytest.approx(5, rel=2e-6)
     for seed in range(20):
-        one = Bandit([draw_bandit(seed, most_arms=1).arms[0]])
-        found = bandit_diameter(one, 3)
-        assert found.lower <= one.arms[0].diameter * (1 + 1e-9)
-        assert found.upper >= one.arms[0].diameter * (1 - 1e-9)
+        alone = Bandit([draw_bandit(seed, most_arms=1).arms[0]])
+        bounds = bandit_diameter(alone, 3)
+        assert bounds.lower <= alone.arms[0].diameter * (1 + 1e-9)
+        assert bounds.upper >= alone.arms[0].diameter * (1 - 1e-9)
 
 
 def test_a_single_state_is_reached_at_once():
-    found = bandit_diameter(Bandit([Arm([[1.0]], [0.3])]), 1)
-    assert (found.lower, found.upper, found.n_states) == (0, 0, 1)
+    bounds = bandit_diameter(Bandit([Arm([[1.0]], [0.3])]), 1)
+    assert (bounds.lower, bounds.upper, bounds.n_states) == (0, 0, 1)
 
 
 def test_fixed_arms_take_as_long_as_their_ages():
     """Only ages count: from (M, 1) to (1, M) it is 1 + (M - 2) steps, and nothing is farther."""
     still = Arm([[1.0]], [0.3])
     for cap in (3, 5, 9):
-        found = bandit_diameter(Bandit([still, still]), cap)
-        assert found.upper == pytest.approx(cap - 1, rel=2e-6)
+        bounds = bandit_diameter(Bandit([still, still]), cap)
+        assert bounds.upper == pytest.approx(cap - 1, rel=2e-6)
 
 
 def test_example_1_at_a_million_steps():
     """Caps 70 from eq. (1), 31 = Tmix(0.001) itself; the oldest age told apart is the hardest."""
     bounds = theory.problem_bounds(example1(0.1), 10**6)
-    found = bandit_diameter(example1(0.1), bounds.caps)
+    farthest = bandit_diameter(example1(0.1), bounds.caps)
     assert bounds.caps == (70, 70)
-    assert found.lower <= 152.00008 <= found.upper
-    assert found.n_states == 552
-    assert 69 in [age for _, age in found.target]
+    assert farthest.lower <= 152.00008 <= farthest.upper
+    assert farthest.n_states == 552
+    assert 69 in [age for _, age in farthest.target]
     assert bandit_diameter(example1(0.1), 31).upper == pytest.approx(74.0341, abs=1e-3)
 
 
@@ -161,18 +161,18 @@ def test_lemma_1_holds(seed):
 
 def test_periodic_arms_in_step_are_never_out_of_step():
     arm = Arm(CYCLE, [0, 0, 0, 1])
-    found = bandit_diameter(Bandit([arm, arm]), 3)
-    assert (found.lower, found.upper) == (math.inf, math.inf)
-    assert (found.n_parts, found.finite) == (4, False)
-    assert found.within[1] < 20
+    bounds = bandit_diameter(Bandit([arm, arm]), 3)
+    assert (bounds.lower, bounds.upper) == (math.inf, math.inf)
+    assert (bounds.n_parts, bounds.finite) == (4, False)
+    assert bounds.within[1] < 20
 
 
 def test_states_without_a_way_back():
     P = np.array([[[0.5, 0.5]], [[0.0, 1.0]]])  # state 1 is never left
     mdp, parameters = StructuredMDP.plain(P, np.zeros((2, 1)))
-    found = diameter(mdp, parameters)
-    assert found.within == (math.inf, math.inf)
-    assert found.upper == math.inf
+    bounds = diameter(mdp, parameters)
+    assert bounds.within == (math.inf, math.inf)
+    assert bounds.upper == math.inf
 
 
 def test_slow_chains_take_policy_iteration(monkeypatch):
@@ -184,10 +184,10 @@ def test_slow_chains_take_policy_iteration(monkeypatch):
     assert solved.upper - solved.lower <= 1e-9 * solved.upper
     assert swept.lower * (1 - 1e-9) <= solved.lower <= swept.upper
     slow = Arm([[1 - 1e-6, 1e-6], [1e-6, 1 - 1e-6]], [0, 1])
-    found = bandit_diameter(Bandit([slow, slow]), 2)
-    assert found.upper - found.lower <= 1e-6 * found.upper
+    bounds = bandit_diameter(Bandit([slow, slow]), 2)
+    assert bounds.upper - bounds.lower <= 1e-6 * bounds.upper
     monkeypatch.setattr(module, "_iterate_policies", lambda target, problem, known: (known, 0))
-    assert bandit_diameter(Bandit([slow, slow]), 2).upper > found.upper
+    assert bandit_diameter(Bandit([slow, slow]), 2).upper > bounds.upper
 
 
 @pytest.mark.parametrize("seed", range(50))

@@ -82,20 +82,20 @@ def test_policies_against_the_dense_chain(first):
             ("round-robin", rounds),
             (mine, mine),
         ]:
-            found = evaluate(bandit, policy, caps=caps)
+            value = evaluate(bandit, policy, caps=caps)
             wanted = naive_gain(bandit, caps, rule)
-            assert found.gain == pytest.approx(wanted, abs=1e-9), (seed, policy)
-            assert found.gain_lower <= found.gain <= found.gain_upper
+            assert value.gain == pytest.approx(wanted, abs=1e-9), (seed, policy)
+            assert value.gain_lower <= value.gain <= value.gain_upper
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_plan_evaluated(seed):
     """The plan's own policy on its own caps, densely, and against the plan's interval."""
     bandit, caps = drawn(seed)
-    found = plan(bandit, caps=caps)
-    value = evaluate(bandit, found)
-    assert value.gain == pytest.approx(naive_gain(bandit, caps, found.action), abs=1e-9)
-    assert value.gain_lower <= found.gain_upper
+    best = plan(bandit, caps=caps)
+    value = evaluate(bandit, best)
+    assert value.gain == pytest.approx(naive_gain(bandit, caps, best.action), abs=1e-9)
+    assert value.gain_lower <= best.gain_upper
     fine = plan(bandit, 1e-6)
     value = evaluate(bandit, fine)
     assert value.gain == pytest.approx(fine.gain, abs=2e-6)
@@ -109,9 +109,9 @@ def test_single_arms_and_turns_in_closed_form(seed):
     bandit = draw_bandit(seed, ("dense", "iid", "single"))  # no periods
     alone = [float(naive.stationary(arm.transitions) @ arm.rewards) for arm in bandit.arms]
     for j, gain in enumerate(alone):
-        found = evaluate(bandit, j)
-        assert found.gain == pytest.approx(gain, abs=1e-10)
-        assert found.gain_lower <= found.gain <= found.gain_upper
+        value = evaluate(bandit, j)
+        assert value.gain == pytest.approx(gain, abs=1e-10)
+        assert value.gain_lower <= value.gain <= value.gain_upper
         always = evaluate(bandit, lambda states, ages, j=j: j)
         assert always.gain == pytest.approx(gain, abs=1e-9)
     assert evaluate(bandit, "best-arm").gain == pytest.approx(max(alone), abs=1e-10)
@@ -128,8 +128,8 @@ def test_where_a_policy_ends_up_depends_on_the_start():
     def stuck(states: tuple[int, ...], ages: tuple[int, ...]) -> int:
         return 0 if ages[1] > 1 or (ages[0] == 2 and states[0] == 1) else 1
 
-    found = evaluate(Bandit([first, second]), stuck)
-    assert found.gain == pytest.approx(0.75 * 0.2 + 0.25 * 0.9, abs=1e-12)
+    value = evaluate(Bandit([first, second]), stuck)
+    assert value.gain == pytest.approx(0.75 * 0.2 + 0.25 * 0.9, abs=1e-12)
 
 
 def test_example_3_is_lost_on_the_myopic_policy():
@@ -169,13 +169,13 @@ def test_myopic_ties_go_to_the_arm_pulled_last():
 def test_simulation_agrees(bandit, policy):
     """Batch means of the true system; five tests at 1e-5 each."""
     caps = [12] * bandit.n_arms
-    found = plan(bandit, caps=caps) if policy == "plan" else None
+    best = plan(bandit, caps=caps) if policy == "plan" else None
     rules: dict[str, Rule] = {
         "myopic": myopic(bandit, caps),
         "round-robin": lambda states, ages: ages.index(max(ages)),
         "scrambled": scrambled(bandit, 3),
     }
-    rule = found.action if found is not None else rules[policy]
+    rule = best.action if best is not None else rules[policy]
     loops = [naive.period(arm) for arm in bandit.arms]
     chosen: dict[naive.Info, int] = {}
 
@@ -187,7 +187,7 @@ def test_simulation_agrees(bandit, policy):
             chosen[seen] = rule(*zip(*seen, strict=True))
         return chosen[seen]
 
-    given = {"plan": found, "scrambled": rules["scrambled"]}.get(policy, policy)
+    given = {"plan": best, "scrambled": rules["scrambled"]}.get(policy, policy)
     value = evaluate(bandit, given, caps=caps)
     paid = [reward for _, _, reward in naive.simulate(bandit, play, 40_000, seed=2)]
     batches = np.array(paid).reshape(40, -1).mean(axis=1)
@@ -233,5 +233,5 @@ def test_width_follows_the_tolerance():
     for seed in range(20):
         bandit = draw_bandit(seed, ("dense", "iid", "single"))
         for tolerance in (1e-3, 1e-6):
-            found = evaluate(bandit, "myopic", tolerance)
-            assert found.gain_upper - found.gain_lower <= tolerance
+            value = evaluate(bandit, "myopic", tolerance)
+            assert value.gain_upper - value.gain_lower <= tolerance

@@ -40,9 +40,9 @@ def liu_zhao(p01, p11, state, age):
 )
 def test_indices_of_two_state_arms_have_the_closed_form(p01, p11):
     arm = Arm([[1 - p01, p01], [1 - p11, p11]], [0, 1])
-    found = whittle_indices(arm, 60)
+    indices = whittle_indices(arm, 60)
     expected = [[liu_zhao(p01, p11, s, n) for n in range(1, 16)] for s in (0, 1)]
-    np.testing.assert_allclose(found[:, :15], expected, atol=2e-6)
+    np.testing.assert_allclose(indices[:, :15], expected, atol=2e-6)
     assert is_indexable(arm, 60)
 
 
@@ -84,21 +84,21 @@ def test_advantages_agree_with_value_iteration(seed):
 
 def test_at_its_index_a_state_is_as_good_rested_as_pulled():
     arm = random_problem(n_arms=1, n_states=4, rng=8).arms[0]
-    found = whittle_indices(arm, 15)
+    indices = whittle_indices(arm, 15)
     for s, n in [(0, 0), (1, 3), (3, 14), (2, 7)]:
-        assert abs(rest_advantage(arm, float(found[s, n]), 15)[s, n]) < 1e-5
-        assert rest_advantage(arm, float(found[s, n]) + 0.01, 15)[s, n] > 1e-4
-        assert rest_advantage(arm, float(found[s, n]) - 0.01, 15)[s, n] < -1e-4
+        assert abs(rest_advantage(arm, float(indices[s, n]), 15)[s, n]) < 1e-5
+        assert rest_advantage(arm, float(indices[s, n]) + 0.01, 15)[s, n] > 1e-4
+        assert rest_advantage(arm, float(indices[s, n]) - 0.01, 15)[s, n] < -1e-4
 
 
 def test_equal_rewards_and_single_states_have_that_reward_as_index():
     assert whittle_indices(Arm([[1.0]], [0.3])).tolist() == [[0.3]]
-    found = whittle_indices(Arm([[0.5, 0.5], [0.2, 0.8]], [0.4, 0.4]), 5)
-    assert (found == 0.4).all()
+    indices = whittle_indices(Arm([[0.5, 0.5], [0.2, 0.8]], [0.4, 0.4]), 5)
+    assert (indices == 0.4).all()
 
 
 def test_deterministic_cycles_are_worth_what_they_show_next():
     cycle = Arm([[0, 1, 0], [0, 0, 1], [1, 0, 0]], [1.0, 0.5, 0.0])
-    found = whittle_indices(cycle)
+    indices = whittle_indices(cycle)
     expected = [[cycle.rewards[(s + n) % 3] for n in (1, 2, 3)] for s in range(3)]
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(indices, expected, atol=1e-6)

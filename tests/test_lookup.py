@@ -40,13 +40,13 @@ def cell_of(rep: Representation, last: int, states, ages) -> int:
 
 
 def successors(rep: Representation, states, ages, pull: int) -> list[int]:
-    found = []
+    cells = []
     for outcome in range(rep.sizes[pull]):
         info = naive.after(
             tuple(zip(states, ages, strict=True)), pull, outcome, rep.caps, rep.periods
         )
-        found.append(cell_of(rep, pull, *zip(*info, strict=True)))
-    return found
+        cells.append(cell_of(rep, pull, *zip(*info, strict=True)))
+    return cells
 
 
 def filled(rep: Representation, rng: np.random.Generator) -> np.ndarray:
@@ -77,8 +77,8 @@ def test_pulls_looked_up_and_swept(seed, extended):
     lasts, states, ages = (np.array(column) for column in zip(*everything, strict=True))
     worth = np.array([naive_pulls(rep, parameters, values, s, a) for _, s, a in everything])
     if not extended:
-        found = pull_values(rep, parameters, values, rep.colors(states, ages))
-        np.testing.assert_allclose(found, worth, atol=1e-12)
+        pulls = pull_values(rep, parameters, values, rep.colors(states, ages))
+        np.testing.assert_allclose(pulls, worth, atol=1e-12)
 
     for k in rng.integers(len(lasts), size=20):
         for pull in range(rep.n_arms):
@@ -98,13 +98,13 @@ def test_pulls_looked_up_and_swept(seed, extended):
 
 def phases(rep: Representation) -> np.ndarray:
     """What each color adds to the place of the vector of phases in the raveled orbits."""
-    found = np.zeros(rep.n_colors, dtype=np.int64)
+    steps = np.zeros(rep.n_colors, dtype=np.int64)
     for j, cyclic in enumerate(rep.cyclic):
         for s, age in np.ndindex(rep.sizes[j], rep.n_ages[j]):
             corner = np.zeros(rep.n_arms, dtype=np.int64)
             corner[j] = (cyclic[s] + age + 1) % rep.periods[j]
-            found[rep.color(j, s, age + 1)] = np.ravel_multi_index(corner, rep.orbits.shape)
-    return found
+            steps[rep.color(j, s, age + 1)] = np.ravel_multi_index(corner, rep.orbits.shape)
+    return steps
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -106,7 +106,7 @@ def test_radii_are_back_after_the_audit():
                                                ("delta-not-shared", "algorithm-2"),
                                                ("cover-constant", "cover-time")])  # fmt: skip
 def test_some_defects_are_noticed(defect, claim):
-    (asked,) = (one for one in CLAIMS if one.name == claim)
+    (asked,) = (entry for entry in CLAIMS if entry.name == claim)
     (answer,) = mutations.audit(defect, [asked])
     assert (answer.noticed, answer.words) == (True, "fails")
 

@@ -23,43 +23,43 @@ def closed_form_1(epsilon: float) -> float:
 
 def closed_form_3(epsilon: float) -> tuple[float, int]:
     """Best gain of Example 3 and the age at which the channel is tried again after a 0."""
-    found = []
+    gains = []
     for m in range(2, 2000):
         w = (1 - (1 - 2 * epsilon) ** m) / 2
-        found.append((((m - 1) / 2 + w / epsilon) / (m + w / epsilon), m))
-    return max(found)
+        gains.append((((m - 1) / 2 + w / epsilon) / (m + w / epsilon), m))
+    return max(gains)
 
 
 @pytest.mark.parametrize("epsilon", [0.45, 0.3, 0.1, 0.05, 0.01])
 def test_example_1(epsilon):
-    found = plan(example1(epsilon), 1e-7)
-    assert found.converged
-    assert found.gain_upper - found.gain_lower <= 1e-7
-    assert found.gain_lower <= closed_form_1(epsilon) <= found.gain_upper
+    best = plan(example1(epsilon), 1e-7)
+    assert best.converged
+    assert best.gain_upper - best.gain_lower <= 1e-7
+    assert best.gain_lower <= closed_form_1(epsilon) <= best.gain_upper
 
 
 @pytest.mark.parametrize("epsilon", [0.55, 0.7, 0.9, 0.99])
 def test_example_2(epsilon):
-    found = plan(example2(epsilon), 1e-7)
-    assert found.converged
-    assert found.gain_lower <= closed_form_1(epsilon) <= found.gain_upper
+    best = plan(example2(epsilon), 1e-7)
+    assert best.converged
+    assert best.gain_lower <= closed_form_1(epsilon) <= best.gain_upper
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.01])
 def test_example_1_stays_on_a_free_channel_and_leaves_a_busy_one(epsilon):
-    found = plan(example1(epsilon))
+    best = plan(example1(epsilon))
     other = np.array(list(product([0, 1], range(2, 80))))
     states = np.stack([np.ones(len(other), dtype=int), other[:, 0]], axis=1)
     ages = np.stack([np.ones(len(other), dtype=int), other[:, 1]], axis=1)
-    assert (found.actions(states, ages) == 0).all()
+    assert (best.actions(states, ages) == 0).all()
     states[:, 0] = 0
-    assert (found.actions(states, ages) == 1).all()
+    assert (best.actions(states, ages) == 1).all()
 
 
 def test_example_2_at_its_limit_depends_on_how_the_channels_start():
-    found = plan(example2(1.0))
-    assert found.gain == pytest.approx(closed_form_1(1.0), abs=1e-6)  # half of 1/2, half of 1
-    in_step, out_of_step = found.gain_from([0, 0], [1, 3]), found.gain_from([0, 1], [1, 3])
+    best = plan(example2(1.0))
+    assert best.gain == pytest.approx(closed_form_1(1.0), abs=1e-6)  # half of 1/2, half of 1
+    in_step, out_of_step = best.gain_from([0, 0], [1, 3]), best.gain_from([0, 1], [1, 3])
     assert in_step[0] <= 1 / 2 <= in_step[1]
     assert out_of_step[0] <= 1 <= out_of_step[1] + 1e-12
     assert max(in_step[1] - in_step[0], out_of_step[1] - out_of_step[0]) <= 1e-6
@@ -71,9 +71,9 @@ def test_a_cap_that_is_too_small_is_wrong_and_the_interval_says_so():
     for loop, wrong in (("power", 0.74397), ("limit", 0.74634)):  # P^120 or mu beyond the cap
         aggregated = solve(rep, bandit_parameters(bandit, rep, loop=loop), tolerance=1e-9)
         assert round(aggregated.gain, 5) == wrong
-    found = plan(bandit, caps=120)
-    assert not found.converged
-    assert found.gain_lower <= 0.745 <= found.gain_upper
+    best = plan(bandit, caps=120)
+    assert not best.converged
+    assert best.gain_lower <= 0.745 <= best.gain_upper
 
 
 def test_example_3_closed_form_is_read_right():
@@ -88,9 +88,9 @@ def test_example_3(epsilon):
         example3(epsilon),
         Bandit([example3(epsilon).arms[0], Arm([[0.5, 0.5], [0.5, 0.5]], [0, 1])]),
     ):
-        found = plan(bandit, 1e-8)
-        assert found.gain_lower <= truth <= found.gain_upper
-        assert found.converged
+        best = plan(bandit, 1e-8)
+        assert best.gain_lower <= truth <= best.gain_upper
+        assert best.converged
     coin = example3(epsilon)
     waits = [plan(coin, 1e-8).action([0, 0], [age, 1]) for age in range(2, again + 3)]
     assert waits == [1] * (again - 2) + [0] * 3
@@ -109,29 +109,29 @@ def test_example_4_gains_and_preferences():
 
 @pytest.mark.parametrize(("n_arms", "length"), [(1, 4), (2, 3), (2, 4), (3, 2), (3, 3)])
 def test_lower_bound_family_earns_the_good_arm_of_every_phase(n_arms, length):
-    best = [(2 * phase + 1) % n_arms for phase in range(length)]
-    bandit = lower_bound(n_arms, length, gap=0.2, best=best)
-    found = plan(bandit, 1e-9)
+    good = [(2 * phase + 1) % n_arms for phase in range(length)]
+    bandit = lower_bound(n_arms, length, gap=0.2, best=good)
+    best = plan(bandit, 1e-9)
     truth = 0.7 if n_arms > 1 else np.mean(bandit.arms[0].rewards)
-    assert found.gain == pytest.approx(truth, abs=1e-9)
+    assert best.gain == pytest.approx(truth, abs=1e-9)
 
 
 def test_lower_bound_family_out_of_step():
     best, gap = [0, 1, 1, 0], 0.25
-    found = plan(lower_bound(2, 4, gap=gap, best=best), 1e-9)
+    planned = plan(lower_bound(2, 4, gap=gap, best=best), 1e-9)
     for first, second, age in product(range(4), range(4), [2, 3, 7]):
         shift = second + age - first - 1  # phases that arm 1 is ahead of arm 0
         paid = [0.5 + gap * (best[t] == 0 or best[(t + shift) % 4] == 1) for t in range(4)]
-        lower, upper = found.gain_from([first, second], [1, age])
+        lower, upper = planned.gain_from([first, second], [1, age])
         assert lower - 1e-12 <= np.mean(paid) <= upper + 1e-12
         assert upper - lower <= 1e-9
 
 
 def test_lower_bound_family_made_aperiodic():
     bandit = lower_bound(2, 2, gap=0.25, best=[0, 1], stay=0.2)
-    found = plan(bandit, 1e-8)
+    best = plan(bandit, 1e-8)
     (truth,) = set(naive.true_gain_large_cap(bandit, 60).round(11))
-    assert found.gain == pytest.approx(truth, abs=1e-8)
+    assert best.gain == pytest.approx(truth, abs=1e-8)
     assert 0.625 < truth < 0.75  # above the single arms, below the family in step
 
 

@@ -65,13 +65,13 @@ def test_chains_turn_as_often_as_they_should(lag):
 
 def test_order_2_must_break_its_promise_and_order_1_keep_it():
     rng = np.random.default_rng(3)
-    two = [(2, float(x)) for x in rng.normal(0.1, 0.01, 12)]
-    one = [(1, float(x)) for x in rng.normal(0.0, 0.01, 12)]
-    assert outlook.judge_order(QUICK, two + one).verdict == "holds"
+    second = [(2, float(x)) for x in rng.normal(0.1, 0.01, 12)]
+    first = [(1, float(x)) for x in rng.normal(0.0, 0.01, 12)]
+    assert outlook.judge_order(QUICK, second + first).verdict == "holds"
     kept = [(2, float(x)) for x in rng.normal(0.0, 0.01, 12)]
-    assert outlook.judge_order(QUICK, kept + one).verdict == "fails"
+    assert outlook.judge_order(QUICK, kept + first).verdict == "fails"
     wrong = [(1, float(x)) for x in rng.normal(0.1, 0.01, 12)]
-    assert outlook.judge_order(QUICK, two + wrong).verdict == "fails"
+    assert outlook.judge_order(QUICK, second + wrong).verdict == "fails"
 
 
 @pytest.mark.parametrize(("slopes", "expected"), [((1.0, 0.6), "holds"), ((0.8, 0.6), "fails"),

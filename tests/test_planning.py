@@ -87,12 +87,12 @@ def _iterated(pulls: list[tuple[np.ndarray, csr_array]]) -> tuple[np.ndarray, fl
     raise ArithmeticError("naive value iteration did not converge")
 
 
-def check(found: Plan, known: Truth) -> None:
+def check(best: Plan, known: Truth) -> None:
     """The interval of every class contains the true gain of every state in it."""
-    classes = found.representation.classes(*as_arrays(known.states))
-    assert (found.lower[classes] <= known.gain + known.slack).all()
-    assert (known.gain - known.slack <= found.upper[classes]).all()
-    assert found.gain_lower <= found.gain <= found.gain_upper
+    classes = best.representation.classes(*as_arrays(known.states))
+    assert (best.lower[classes] <= known.gain + known.slack).all()
+    assert (known.gain - known.slack <= best.upper[classes]).all()
+    assert best.gain_lower <= best.gain <= best.gain_upper
 
 
 def law_of_start(bandit: Bandit, state: naive.Info) -> float:
@@ -127,33 +127,33 @@ def test_intervals_are_as_narrow_as_asked(first):
             continue
         bandit, answer = known
         tolerance = 10.0 ** -(3 + seed % 6)
-        found = plan(bandit, tolerance)
-        assert found.converged
-        assert (found.upper - found.lower <= tolerance).all()
-        check(found, answer)
+        best = plan(bandit, tolerance)
+        assert best.converged
+        assert (best.upper - best.lower <= tolerance).all()
+        check(best, answer)
         start = np.array([law_of_start(bandit, state) for state in answer.states])
         if start.sum() > 0.999:  # the start may be hidden by a cap of 1
-            assert found.gain == pytest.approx(start @ answer.gain, abs=tolerance)
+            assert best.gain == pytest.approx(start @ answer.gain, abs=tolerance)
 
 
 @pytest.mark.parametrize("caps", [1, 2, 7, 40, (3, 11)])
 @pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 0.1, 0.9, 1 - 1e-6])
 def test_intervals_of_nearly_reducible_arms_contain_the_closed_forms(epsilon, caps):
     gain = 1 / 2 + abs(1 - 2 * epsilon) / 4
-    found = plan(example1(epsilon), caps=caps)
-    assert found.gain_lower <= gain <= found.gain_upper
+    best = plan(example1(epsilon), caps=caps)
+    assert best.gain_lower <= gain <= best.gain_upper
     ages = np.arange(2, 20_000)
     w = (1 - (1 - 2 * epsilon) ** ages) / 2
     gain = (((ages - 1) / 2 + w / epsilon) / (ages + w / epsilon)).max()
-    found = plan(example3(epsilon), caps=caps)
+    best = plan(example3(epsilon), caps=caps)
     if epsilon < 0.5:  # the closed form is for a sticky channel
-        assert found.gain_lower <= gain <= found.gain_upper
+        assert best.gain_lower <= gain <= best.gain_upper
 
 
 def test_gaps_and_biases_solve_the_optimality_equation():
     """rho + h(x) = max_a [r + sum p h] at ages before the caps, with the bandit's own rows."""
     bandit = random_problem(3, 2, rng=6)
-    found = plan(bandit, 1e-9)
+    best = plan(bandit, 1e-9)
     rng = np.random.default_rng(0)
     for _ in range(50):
         states, ages = rng.integers(2, size=3), rng.permutation([1, 2, rng.integers(3, 8)])
@@ -162,11 +162,11 @@ def test_gaps_and_biases_solve_the_optimality_equation():
             p = np.linalg.matrix_power(arm.transitions, ages[j])[states[j]]
             nexts = [(np.where(np.arange(3) == j, s, states)) for s in range(2)]
             older = np.where(np.arange(3) == j, 1, ages + 1)
-            worth.append(p @ (arm.rewards + found.bias(nexts, older)))
-        assert max(worth) == pytest.approx(found.gain + found.bias(states, ages), abs=1e-8)
-        np.testing.assert_allclose(found.pull_values(states, ages), worth, atol=1e-8)
-        np.testing.assert_allclose(found.gap(states, ages), max(worth) - worth, atol=1e-8)
-        assert found.action(states, ages) == np.argmax(worth)
+            worth.append(p @ (arm.rewards + best.bias(nexts, older)))
+        assert max(worth) == pytest.approx(best.gain + best.bias(states, ages), abs=1e-8)
+        np.testing.assert_allclose(best.pull_values(states, ages), worth, atol=1e-8)
+        np.testing.assert_allclose(best.gap(states, ages), max(worth) - worth, atol=1e-8)
+        assert best.action(states, ages) == np.argmax(worth)
 
 
 def test_threads_give_the_same_plan(monkeypatch):
@@ -181,9 +181,9 @@ def test_threads_give_the_same_plan(monkeypatch):
 
 def test_progress_is_told():
     seen: list[tuple[str, int, float]] = []
-    found = plan(example1(0.1), progress=lambda *step: seen.append(step))
+    best = plan(example1(0.1), progress=lambda *step: seen.append(step))
     assert seen[-1][0] == "certified"
-    assert seen[-1][1] == found.sweeps
+    assert seen[-1][1] == best.sweeps
     assert seen[-1][2] <= 1e-6
 
 
@@ -217,34 +217,34 @@ def test_tolerance_out_of_range(tolerance):
     ],
 )
 def test_information_states_that_cannot_be(states, ages, named):
-    found = plan(example1(0.3))
-    for ask in (found.action, found.gap, found.bias, found.gain_from):
+    best = plan(example1(0.3))
+    for ask in (best.action, best.gap, best.bias, best.gain_from):
         with pytest.raises(ValueError, match=named):
             ask(states, ages)
 
 
 def test_states_may_be_given_by_name():
-    found = plan(example1(0.3))
-    for ask in (found.action, found.bias, found.gain_from):
+    best = plan(example1(0.3))
+    for ask in (best.action, best.bias, best.gain_from):
         assert ask(["free", "busy"], [4, 1]) == ask([1, 0], [4.0, 1.0])
     several = [["busy", "free"], ["free", "free"]]
     np.testing.assert_array_equal(
-        found.gap(several, [[1, 2], [3, 1]]), found.gap([[0, 1], [1, 1]], [[1, 2], [3, 1]])
+        best.gap(several, [[1, 2], [3, 1]]), best.gap([[0, 1], [1, 1]], [[1, 2], [3, 1]])
     )
 
 
 def test_a_plan_that_tells_no_ages_apart_is_still_evaluated():
     """With a cap of 1 the stored age of every arm is 1, which no play can show."""
-    found = plan(example1(0.1), caps=1)
-    assert evaluate(found.bandit, found).gain <= 0.7
+    best = plan(example1(0.1), caps=1)
+    assert evaluate(best.bandit, best).gain <= 0.7
 
 
 def test_the_interval_stops_where_rounding_does():
     """rho* = 1/2 + |1 - 2 epsilon| / 4; biases of 500 leave no room for 1e-12."""
-    found = plan(example1(0.001), 1e-12)
-    assert not found.converged
-    assert found.gain_lower <= 0.7495 <= found.gain_upper
-    assert found.gain_upper - found.gain_lower < 1e-10
+    best = plan(example1(0.001), 1e-12)
+    assert not best.converged
+    assert best.gain_lower <= 0.7495 <= best.gain_upper
+    assert best.gain_upper - best.gain_lower < 1e-10
 
 
 def test_too_large_is_refused_before_anything_is_allocated():
@@ -271,8 +271,8 @@ def sticky(*chances: float) -> Bandit:
     ],
 )  # fmt: skip
 def test_the_forecast_of_states_is_within_a_factor_of_two(bandit, tolerance):
-    ahead, found = forecast(bandit, tolerance), plan(bandit, tolerance)
-    assert found.states / 2 <= ahead.states <= 2 * found.states
+    ahead, best = forecast(bandit, tolerance), plan(bandit, tolerance)
+    assert best.states / 2 <= ahead.states <= 2 * best.states
 
 
 def test_what_no_machine_can_hold_is_refused_before_arms_are_looked_at(monkeypatch):
@@ -317,8 +317,8 @@ def test_the_tolerance_said_to_fit_does_fit(bandit, memory):
         plan(bandit, 1e-10, memory=memory)
     fitting = re.search(r"A tolerance of (\S+) fits", str(refusal.value))
     assert fitting is not None
-    found = plan(bandit, float(fitting[1]), memory=memory)
-    assert found.converged
+    best = plan(bandit, float(fitting[1]), memory=memory)
+    assert best.converged
 
 
 def test_memory_is_honoured():
@@ -333,9 +333,9 @@ def test_memory_is_honoured():
 def test_one_arm_alone_is_planned_at_once_however_slow(leave):
     """There is no choice, so the gain is mu r whatever the chain."""
     arm = Arm([[1 - leave, leave], [3 * leave, 1 - 3 * leave]], [0.2, 0.9])
-    found = plan(Bandit([arm]), 1e-12)
-    assert found.converged
-    assert found.gain == pytest.approx(0.75 * 0.2 + 0.25 * 0.9, abs=1e-14)
-    assert found.gain_lower <= found.gain <= found.gain_upper
-    assert found.sweeps < 100
-    assert found.action([1], [1]) == 0
+    best = plan(Bandit([arm]), 1e-12)
+    assert best.converged
+    assert best.gain == pytest.approx(0.75 * 0.2 + 0.25 * 0.9, abs=1e-14)
+    assert best.gain_lower <= best.gain <= best.gain_upper
+    assert best.sweeps < 100
+    assert best.action([1], [1]) == 0

@@ -32,13 +32,13 @@ def rested_ages(cap: int, loop: int) -> list[int]:
 
 def enumerated(rep: Representation) -> list[tuple[int, tuple[int, ...], tuple[int, ...]]]:
     """Every (arm pulled last, last states, stored ages)."""
-    found = []
+    cells = []
     for last in range(rep.n_arms):
         ages = [rested_ages(c, m) for c, m in zip(rep.caps, rep.periods, strict=True)]
         ages[last] = [1]
         for states in product(*(range(size) for size in rep.sizes)):
-            found += [(last, states, chosen) for chosen in product(*ages)]
-    return found
+            cells += [(last, states, chosen) for chosen in product(*ages)]
+    return cells
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -197,8 +197,8 @@ def test_older_colors_and_successors_are_those_of_the_enumeration(seed):
             after, later = rep.successors(states[row], stored[row], arm)
             for outcome in range(size):
                 wanted = naive.after(info, arm, outcome, caps, rep.periods)
-                found = zip(after[outcome].tolist(), later[outcome].tolist(), strict=True)
-                assert tuple(found) == wanted
+                pairs = zip(after[outcome].tolist(), later[outcome].tolist(), strict=True)
+                assert tuple(pairs) == wanted
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -24,10 +24,10 @@ BATCHES = [range(first, first + 30) for first in range(0, 240, 30)]
 def middle(bandit: Bandit, caps: list[int], states: list[naive.Info]) -> np.ndarray:
     """The solver's gain of every information state of the naive MDP."""
     rep = Representation.of(bandit, caps)
-    found = solve(rep, bandit_parameters(bandit, rep), tolerance=1e-10)
-    assert found.converged
-    assert (found.upper - found.lower <= 1e-10).all()
-    return 0.5 * (found.lower + found.upper)[rep.classes(*as_arrays(states))]
+    solution = solve(rep, bandit_parameters(bandit, rep), tolerance=1e-10)
+    assert solution.converged
+    assert (solution.upper - solution.lower <= 1e-10).all()
+    return 0.5 * (solution.lower + solution.upper)[rep.classes(*as_arrays(states))]
 
 
 @pytest.mark.parametrize("seeds", BATCHES)
@@ -42,13 +42,13 @@ def test_gain_per_class_agrees_with_brute_force(seeds):
             continue  # see the test of a single slow arm
         caps = draw_caps(seed, bandit)
         mdp = naive.dense_mdp(bandit, caps)
-        found = middle(bandit, caps, mdp.states)
+        gains = middle(bandit, caps, mdp.states)
         truth = naive.gain_by_policy_iteration(mdp.P, mdp.r).gain
-        np.testing.assert_allclose(found, truth, atol=1e-8, err_msg=f"seed {seed}")
+        np.testing.assert_allclose(gains, truth, atol=1e-8, err_msg=f"seed {seed}")
         if len(mdp.states) <= 100:
             close = 5e-7 if any(is_slow(arm) for arm in bandit.arms) else 1e-8
             by_lp = naive.gain_by_lp(mdp.P, mdp.r)
-            np.testing.assert_allclose(found, by_lp, atol=close, err_msg=f"seed {seed}")
+            np.testing.assert_allclose(gains, by_lp, atol=close, err_msg=f"seed {seed}")
 
 
 @pytest.mark.parametrize("periods", [(2, 2), (2, 4), (3, 3), (2, 3), (4, 4), (2, 2, 2)])
@@ -64,9 +64,9 @@ def test_gain_depends_on_the_start_where_periods_have_a_common_divisor(periods):
         assert rep.n_classes == np.prod(periods) // np.lcm.reduce(periods)
         if rep.n_classes > 1:
             spread = max(spread, np.ptp(truth))
-            found = solve(rep, bandit_parameters(bandit, rep))
+            solution = solve(rep, bandit_parameters(bandit, rep))
             with pytest.raises(ValueError, match="depends on the start"):
-                _ = found.gain
+                _ = solution.gain
     assert (spread > 1e-3) == (rep.n_classes > 1)
 
 
@@ -75,9 +75,9 @@ def test_a_single_slow_arm_needs_no_sweeps_to_speak_of():
     for _ in range(5):
         arm = draw_arm("near reducible", rng)
         rep = Representation.of(Bandit([arm]), 2)
-        found = solve(rep, bandit_parameters(Bandit([arm]), rep), tolerance=1e-9, max_sweeps=300)
-        assert found.converged
-        assert found.gain == pytest.approx(arm.gain, abs=1e-8)
+        solution = solve(rep, bandit_parameters(Bandit([arm]), rep), tolerance=1e-9, max_sweeps=300)
+        assert solution.converged
+        assert solution.gain == pytest.approx(arm.gain, abs=1e-8)
 
 
 @pytest.mark.parametrize("max_sweeps", [1, 2, 7, 40])
@@ -89,14 +89,14 @@ def test_a_solution_cut_short_says_so_and_its_bounds_hold(max_sweeps, accelerate
         truth = naive.gain_by_policy_iteration(mdp.P, mdp.r).gain[0]
         rep = Representation.of(bandit, 6)
         parameters = bandit_parameters(bandit, rep)
-        found = solve(
+        solution = solve(
             rep, parameters, tolerance=1e-12, max_sweeps=max_sweeps, accelerate=accelerate
         )
-        assert found.converged == (found.gain_upper - found.gain_lower <= 1e-12)
+        assert solution.converged == (solution.gain_upper - solution.gain_lower <= 1e-12)
         if not accelerate or max_sweeps < 40:  # before the first check nothing is extrapolated
-            assert not found.converged
-            assert found.sweeps <= max_sweeps
-        assert found.gain_lower - 1e-13 <= truth <= found.gain_upper + 1e-13
+            assert not solution.converged
+            assert solution.sweeps <= max_sweeps
+        assert solution.gain_lower - 1e-13 <= truth <= solution.gain_upper + 1e-13
 
 
 # --- optimism --------------------------------------------------------------------------------
@@ -130,9 +130,9 @@ def test_optimistic_gain_against_the_naive_iteration(sizes, scale):
     parameters = with_radii(bandit_parameters(bandit, rep), rng, scale)
     truth = naive_extended(bandit, caps, rep, parameters)
     for accelerate in (True, False):
-        found = solve(rep, parameters, tolerance=1e-9, accelerate=accelerate)
-        assert found.converged
-        assert found.gain == pytest.approx(truth, abs=2e-8)
+        solution = solve(rep, parameters, tolerance=1e-9, accelerate=accelerate)
+        assert solution.converged
+        assert solution.gain == pytest.approx(truth, abs=2e-8)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -206,15 +206,15 @@ def test_optimism_joins_the_classes_of_periodic_arms():
     radii = np.full(rep.n_colors, 0.2)
     parameters = Parameters(base.rewards, base.probabilities, 0 * radii, radii)
     truth = naive_extended(bandit, [1, 1], rep, parameters)
-    found = solve(rep, parameters, tolerance=1e-9, max_sweeps=5000)
-    assert (found.lower - 1e-8 <= truth).all()
-    assert (found.upper + 1e-8 >= truth).all()
+    solution = solve(rep, parameters, tolerance=1e-9, max_sweeps=5000)
+    assert (solution.lower - 1e-8 <= truth).all()
+    assert (solution.upper + 1e-8 >= truth).all()
 
 
 def test_a_slow_arm_beside_a_constant_one_is_quick():
     slow, rate = 1e-3, 0.6
     bandit = Bandit([Arm([[1 - slow, slow], [slow, 1 - slow]], [0, 1]), Arm([[1.0]], [rate])])
-    found = plan(bandit, 1e-6)
+    planned = plan(bandit, 1e-6)
     # renewal: stay while it pays; after it stops, rest n steps and look again
     best, lam = 0.0, 1 - 2 * slow
     for n in range(1, 3000):
@@ -222,8 +222,8 @@ def test_a_slow_arm_beside_a_constant_one_is_quick():
         looks = 1 / back
         reward = 1 / slow + looks * (n - 1) * rate
         best = max(best, reward / (1 / slow + looks * n))
-    assert found.gain_lower - 1e-9 <= best <= found.gain_upper + 1e-9
-    assert found.sweeps < 600  # plain sweeps need five times as many
+    assert planned.gain_lower - 1e-9 <= best <= planned.gain_upper + 1e-9
+    assert planned.sweeps < 600  # plain sweeps need five times as many
 
 
 @pytest.mark.parametrize("arms", [2, 3])
@@ -325,7 +325,7 @@ def test_the_policy_of_arrays_earns_the_gain(seed):
     law = rng.dirichlet(np.ones(4), (4, 3))
     rewards = rng.random((4, 3))
     mdp, parameters = StructuredMDP.plain(law, rewards)
-    found = solve(mdp, parameters, tolerance=1e-10)
+    solution = solve(mdp, parameters, tolerance=1e-10)
     states = np.arange(4)
 
     def earned(policy: np.ndarray) -> float:
@@ -334,9 +334,9 @@ def test_the_policy_of_arrays_earns_the_gain(seed):
         share = np.linalg.lstsq(system, np.array([0, 0, 0, 0, 1.0]), rcond=None)[0]
         return float(share @ rewards[states, policy])
 
-    assert found.policy.shape == (4,)
-    assert earned(found.policy) == pytest.approx(found.gain, abs=1e-8)
-    assert earned((found.policy + 1) % 3) < found.gain - 1e-3
+    assert solution.policy.shape == (4,)
+    assert earned(solution.policy) == pytest.approx(solution.gain, abs=1e-8)
+    assert earned((solution.policy + 1) % 3) < solution.gain - 1e-3
 
 
 def test_the_optimistic_policy_goes_where_a_radius_may_lead():

@@ -30,8 +30,8 @@ def test_sweeps_are_those_of_the_compiled_iteration(seeds):
         spelled, compiled = (it(rep, parameters) for it in (SpelledIteration, BanditIteration))
         gain = np.random.default_rng(seed).random(rep.n_classes)
         for count in (1, 3, 10):
-            found, wanted = spelled.sweep(gain, count), compiled.sweep(gain, count)
-            np.testing.assert_allclose(found, wanted, atol=1e-12, err_msg=f"seed {seed}")
+            bounds, wanted = spelled.sweep(gain, count), compiled.sweep(gain, count)
+            np.testing.assert_allclose(bounds, wanted, atol=1e-12, err_msg=f"seed {seed}")
         for last in range(rep.n_arms):
             np.testing.assert_allclose(
                 rep.block(spelled.values, last), rep.block(compiled.values, last), atol=1e-12
@@ -46,9 +46,9 @@ def test_certificates_are_those_of_the_compiled_iteration(seeds):
             continue  # their values differ by more than 1e-12 after so many sweeps
         rep = Representation.of(bandit, draw_caps(seed, bandit))
         parameters = bandit_parameters(bandit, rep)
-        one, other = (solve(rep, parameters, tolerance=1e-8, compiled=c) for c in (False, True))
-        assert one.sweeps == other.sweeps
-        here, there = certificate(bandit, rep, one), certificate(bandit, rep, other)
+        plain, other = (solve(rep, parameters, tolerance=1e-8, compiled=c) for c in (False, True))
+        assert plain.sweeps == other.sweeps
+        here, there = certificate(bandit, rep, plain), certificate(bandit, rep, other)
         assert here.error == there.error
         np.testing.assert_allclose(here.lower, there.lower, atol=2 * here.rounding)
         np.testing.assert_allclose(here.upper, there.upper, atol=2 * here.rounding)
@@ -57,13 +57,13 @@ def test_certificates_are_those_of_the_compiled_iteration(seeds):
 @pytest.mark.parametrize("seed", range(12))
 def test_plans_are_the_same(seed):
     bandit = random_problem(2 + seed % 2, 2 + seed % 3, rng=seed, period=1 + seed % 2)
-    one, other = (plan(bandit, 1e-6, compiled=compiled) for compiled in (False, True))
-    assert (one.caps, one.sweeps) == (other.caps, other.sweeps)
-    np.testing.assert_allclose(one.lower, other.lower, atol=1e-12)
-    np.testing.assert_allclose(one.upper, other.upper, atol=1e-12)
-    last, states, stored = one.representation.every_state()
+    plain, other = (plan(bandit, 1e-6, compiled=compiled) for compiled in (False, True))
+    assert (plain.caps, plain.sweeps) == (other.caps, other.sweeps)
+    np.testing.assert_allclose(plain.lower, other.lower, atol=1e-12)
+    np.testing.assert_allclose(plain.upper, other.upper, atol=1e-12)
+    last, states, stored = plain.representation.every_state()
     ages = np.where(np.arange(bandit.n_arms) == last[:, None], 1, np.maximum(stored, 2))
-    np.testing.assert_allclose(one.gap(states, ages), other.gap(states, ages), atol=1e-11)
+    np.testing.assert_allclose(plain.gap(states, ages), other.gap(states, ages), atol=1e-11)
 
 
 def test_slow_sweeps_are_left_to_the_compiled_ones(monkeypatch):
@@ -73,11 +73,11 @@ def test_slow_sweeps_are_left_to_the_compiled_ones(monkeypatch):
     parameters = bandit_parameters(bandit, rep)
     entries = SpelledIteration(rep, parameters).entries
     monkeypatch.setattr("restive.mdp.solver.NUMPY_PRODUCTS", 30 * entries)
-    found = solve(rep, parameters, tolerance=1e-9, compiled=False)
+    plain = solve(rep, parameters, tolerance=1e-9, compiled=False)
     compiled = solve(rep, parameters, tolerance=1e-9)
-    assert found.converged
-    assert found.sweeps > compiled.sweeps > 40
-    assert found.gain == pytest.approx(compiled.gain, abs=1e-9)
+    assert plain.converged
+    assert plain.sweeps > compiled.sweeps > 40
+    assert plain.gain == pytest.approx(compiled.gain, abs=1e-9)
 
 
 def test_the_size_of_the_problem_alone_decides():

@@ -31,23 +31,23 @@ class Clock:
 @pytest.mark.parametrize("looks", [1, 3, 8, 20, 60])
 def test_a_plan_cut_short_says_so_and_its_interval_holds(looks, compiled, monkeypatch):
     monkeypatch.setattr("restive.planning.exact.perf_counter", Clock())
-    found = plan(SLOW, 1e-9, time=looks, compiled=compiled)
-    assert not found.converged
-    assert "time was over" in found.note
-    assert found.gain_lower <= GAIN <= found.gain_upper
-    assert found.gain_upper - found.gain_lower > 1e-9
-    assert found.action([1, 0], [1, 2]) == 0  # what is there can be followed
+    best = plan(SLOW, 1e-9, time=looks, compiled=compiled)
+    assert not best.converged
+    assert "time was over" in best.note
+    assert best.gain_lower <= GAIN <= best.gain_upper
+    assert best.gain_upper - best.gain_lower > 1e-9
+    assert best.action([1, 0], [1, 2]) == 0  # what is there can be followed
 
 
 def test_more_time_never_widens_the_interval(monkeypatch):
     widths = []
     for looks in (2, 10, 40, 160, 10**9):
         monkeypatch.setattr("restive.planning.exact.perf_counter", Clock())
-        found = plan(SLOW, 1e-6, time=looks, compiled=True)
-        widths.append(found.gain_upper - found.gain_lower)
+        best = plan(SLOW, 1e-6, time=looks, compiled=True)
+        widths.append(best.gain_upper - best.gain_lower)
     assert widths == sorted(widths, reverse=True)
-    assert found.converged
-    assert not found.note
+    assert best.converged
+    assert not best.note
 
 
 def test_a_time_that_says_nothing_is_refused(monkeypatch):
@@ -96,12 +96,12 @@ def test_refusals_say_why():
 def test_the_clock_stops_what_the_forecast_let_pass(seconds, good, monkeypatch):
     monkeypatch.setattr("restive.planning.exact.perf_counter", Clock())
     tolerances = (1e-12, 0.6 if good else 1e-3)
-    found = plan_within(SLOW, seconds, tolerances=tolerances, clock=True, compiled=True)
-    assert isinstance(found, Plan if good else Refusal)
-    words = found.note if isinstance(found, Plan) else found.reason
+    answer = plan_within(SLOW, seconds, tolerances=tolerances, clock=True, compiled=True)
+    assert isinstance(answer, Plan if good else Refusal)
+    words = answer.note if isinstance(answer, Plan) else answer.reason
     assert words == f"a plan to within 1e-12 takes more than {seconds:g} seconds"
-    if isinstance(found, Plan):
-        assert found.gain_lower <= GAIN <= found.gain_upper
+    if isinstance(answer, Plan):
+        assert answer.gain_lower <= GAIN <= answer.gain_upper
 
 
 # --- narrowing, words ------------------------------------------------------------------------
