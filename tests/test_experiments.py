@@ -640,19 +640,6 @@ def test_objects_travel_to_other_processes(tmp_path):
     np.testing.assert_array_equal(results.curves(*place).regret, alone.curves(*place).regret)
 
 
-def test_what_has_no_source_is_not_taken_up_again_later(tmp_path, monkeypatch):
-    from restive.experiments import user_modules
-
-    text = "lambda bandit, rng: build(bandit, 60, 0.05, rng)"
-    hidden = eval(text, {"build": mortal.thompson_twin})
-    chosen = Experiment({"one": ONE}, [Participant.of(hidden, "hidden")], 60, 1)
-    run(chosen, tmp_path / "out")
-    monkeypatch.setattr(user_modules, "SESSION", "another")  # as in a new process
-    notes = Notes()
-    run(chosen, tmp_path / "out", watcher=notes)
-    assert "hidden has changed: its run is run again." in notes.notices
-
-
 def test_statistics_read_back_are_those_that_were_computed(small):
     from restive.experiments.bands import CENTRES, REGRETS, Bands
     from restive.experiments.summary import summarize

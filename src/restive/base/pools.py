@@ -49,7 +49,7 @@ def local_pool(work: Work, address: str, workers: int | None, jobs: int) -> Iter
         try:
             yield Pool(count, partial(_joblib, work))
         except BaseException:
-            _kill_local_workers()  # they would continue with cells that are no longer needed
+            dismiss_local_workers()  # they would continue with cells that are no longer needed
             raise
 
 
@@ -191,7 +191,8 @@ def _single_threaded() -> Iterator[None]:
             os.environ["RESTIVE_THREADS"] = before
 
 
-def _kill_local_workers() -> None:
+def dismiss_local_workers() -> None:
+    """End local workers at once; the next call starts new ones."""
     from joblib.externals.loky import get_reusable_executor
 
     with suppress(Exception):

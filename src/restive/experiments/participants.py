@@ -8,10 +8,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
+from uuid import uuid4
 
 from restive.base.errors import Fault, ProblemError, refusal, refuse
 from restive.base.words import shown
 from restive.experiments import user_modules
+from restive.experiments.fingerprint import UnknowableError
 from restive.learners import LEARNERS
 
 if TYPE_CHECKING:
@@ -95,10 +97,6 @@ class Participant:
             return list(error.faults)
         return [fault.under("options") for fault in entry.option_faults(self.options)]
 
-    def _resolved(self) -> Any:
-        """The class, function or learner that is meant."""
-        return user_modules.find(self.name, self.folders) if self.maker is None else self.maker
-
     def _own_faults(self) -> list[Fault]:
         places = " or ".join(map(str, self.folders))
         remedy = f"Write module:function, of a module in {places}, or of one that is installed."
@@ -117,11 +115,44 @@ class Participant:
         return []
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; a learner of the user's own has the hash of its source with it."""
+        """For JSON; a learner of the user's own has a hash of all that it is made of with it.
+
+        Where there is none it has a word that comes only once: its runs are never taken up again.
+        """
         content = {"name": self.name, "label": self.label, "options": dict(self.options)}
         if self.own:
-            content["sha256"] = user_modules.source_hash(self.module, self.folders, self.maker)
+            try:
+                content["sha256"] = self._identity()
+            except UnknowableError:
+                content["sha256"] = uuid4().hex
         return content
+
+    def unknowable(self) -> str:
+        """Why nobody can know whether it is the same another time; empty if that can be known."""
+        try:
+            self._identity()
+        except UnknowableError as error:
+            return str(error)
+        return ""
+
+    def _identity(self) -> str:
+        """Of what it is now: globals and attributes may have changed since it was last asked."""
+        if not self.own:
+            return ""
+        with self.importing():
+            maker = self._resolved()
+            module = "" if self.maker is not None else self.module  # where it is named
+            return user_modules.identity(maker, module)
+
+    def _resolved(self) -> Any:
+        """What makes its learners, where that is the user's own."""
+        if self.maker is not None:
+            return self.maker
+        if ":" in self.name:
+            return user_modules.find(self.name, self.folders)
+        if self.name not in LEARNERS:  # a process that has not imported it yet
+            user_modules.load(self.module, self.folders)
+        return LEARNERS.find(self.name).learner
 
 
 def _declared_in(name: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from restive.base.backends import PATIENCE, Workplace, check_backend, opened, workers_lost
 from restive.base.errors import RestiveError, refuse
 from restive.base.notebook import notebook_line
-from restive.base.pools import Pool
+from restive.base.pools import Pool, dismiss_local_workers
 from restive.experiments.cells import PLAN, Cell, CellOutcome, Job, run_batch
 from restive.experiments.directory import OTHER
 from restive.experiments.progress import Pace, Teller, Watcher, batches
@@ -40,9 +40,12 @@ def run_experiment(
     silent, store = watcher is None, Store(directory, experiment)
     with notebook_line() as tell, store.held():
         watcher = watcher or (Watcher() if tell is None else Teller(tell))
+        _tell_unknowable(experiment, watcher, silent and tell is None)
         missing = _missing(store, watcher)
         if missing:
             store.forget_derived()
+            if any(learner.own for learner in experiment.learners):
+                dismiss_local_workers()  # they may hold its module as it was
             work = partial(run_batch, notes=store.directory.root.resolve())
             with opened(work, *workplace, len(missing)) as pool:
                 store.log_start(backend=workplace.backend, workers=pool.workers)
@@ -64,6 +67,16 @@ def _warn(results: Results, log: Path) -> None:
     warnings.warn(f"{words}. {where}", RuntimeWarning, stacklevel=4)
 
 
+def _tell_unknowable(experiment: Experiment, watcher: Watcher, silent: bool) -> None:
+    """Learners whose runs cannot be resumed, as nobody can know whether they are the same."""
+    for learner in experiment.learners:
+        if reason := learner.unknowable():
+            words = f"{learner.label} cannot be resumed ({reason}): every call runs it anew."
+            watcher.notice(words)
+            if silent:
+                warnings.warn(words, RuntimeWarning, stacklevel=5)
+
+
 def _missing(store: Store, watcher: Watcher) -> dict[Cell, Job]:
     """Jobs that are still to be done; damaged and outdated files are among them, with a notice."""
     missing: dict[Cell, Job] = {}
@@ -83,7 +96,10 @@ def _missing(store: Store, watcher: Watcher) -> dict[Cell, Job]:
                 outdated[job.cell.learner] += 1
             else:
                 watcher.notice(f"{path} {result}; it is run again.")
+    anew = {learner.label for learner in store.experiment.learners if learner.unknowable()}
     for learner, count in outdated.items():
+        if learner in anew:
+            continue
         runs = f"its {count} runs are" if count > 1 else "its run is"
         watcher.notice(f"{learner or 'a plan'} has changed: {runs} run again.")
     if reused and store.extended:

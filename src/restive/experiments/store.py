@@ -44,7 +44,8 @@ class Store:
     def __init__(self, directory: Path, experiment: Experiment) -> None:
         self.directory = Directory(directory, [problem.name for problem in experiment.problems])
         self.experiment = experiment
-        self._keys = CellKeys(described(experiment))
+        self._description = described(experiment)  # once: a global may change while it runs
+        self._keys = CellKeys(self._description)
         self.extended = False  # beyond what the directory held when it was taken
 
     @contextmanager
@@ -62,7 +63,7 @@ class Store:
             yield
 
     def _claim(self) -> None:
-        description = described(self.experiment)
+        description = self._description
         present = read_description(self.directory.root)
         if present is not None:
             check_extension(present, description, self.directory.root)

@@ -8,16 +8,15 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from copy import deepcopy
-from hashlib import sha256
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-from uuid import uuid4
+
+from restive.experiments.fingerprint import UnknowableError, fingerprint
 
 Folders = Sequence[str | Path]
 POSITIONAL = ("bandit", "horizon", "delta", "rng")
-SESSION = uuid4().hex  # stands for sources that cannot be read: no other process has them
 
 
 def absolute(folders: Folders) -> tuple[str, ...]:
@@ -84,20 +83,21 @@ def find(name: str, folders: Folders) -> Any:
     return place
 
 
-def source_hash(module: str, folders: Folders, maker: Any = None) -> str:
-    """Of the source of the maker, or of the file that the module stands in.
+def identity(maker: Any, module: str = "") -> str:
+    """A hash of all that its learners are made of; raises UnknowableError where there is none.
 
-    Where no source can be read, as for a built-in or a function made by another, it is a word that
-    no other process has: such runs are not taken up again later.
+    module: in which it was found, whose file counts too.
     """
-    if maker is not None:
-        kind = type(maker) if _is_learner(maker) else maker
-        try:
-            return sha256(inspect.getsource(kind).encode()).hexdigest()
-        except (OSError, TypeError):
-            return SESSION
-    file = getattr(load(module, folders), "__file__", None)
-    return sha256(Path(file).read_bytes()).hexdigest() if file else SESSION
+    place = sys.modules.get(module)
+    if not _is_learner(maker):
+        return fingerprint((place, maker))
+    import numpy as np
+
+    try:
+        learner = call(maker, {"rng": np.random.default_rng(0)}, {})
+    except Exception as error:  # a copy may raise anything
+        raise UnknowableError(f"{type(error).__name__}: {error}".splitlines()[0][:200]) from None
+    return fingerprint((place, learner))
 
 
 def load(name: str, folders: Folders) -> ModuleType:
