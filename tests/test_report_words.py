@@ -243,6 +243,7 @@ def test_results_tell_themselves_in_a_few_lines(tmp_path):
     assert "<table>" in comparison._repr_html_()
     assert comparison.table().to_dict()["learner"] == ["b", "a"]
     comparison.plot(tmp_path / "regret.svg")
+    assert "</table><svg" in comparison._repr_html_()
     assert (tmp_path / "regret.svg").read_text(encoding="utf-8").startswith("<?xml")
 
 

@@ -143,6 +143,30 @@ def test_a_plan_shows_and_draws_itself(tmp_path):
     assert "svg" in (tmp_path / "policy.svg").read_text()[:400]
 
 
+def test_notebooks_show_tables_with_pictures(run, monkeypatch):
+    from restive.base import pictured
+
+    pytest.importorskip("matplotlib")
+    for result in (run, restive.plan(problems.example1())):
+        picture = result.plot()
+        assert picture._repr_svg_().startswith("<svg")
+        assert repr(picture).startswith("Picture(svg of ")
+        table, _, drawn = result._repr_html_().partition("</table>")
+        assert table.startswith("<table>")
+        assert drawn.startswith("<svg")
+        assert drawn.rstrip().endswith("</svg>")
+        head = drawn.partition(">")[0]  # as wide as the cell, and not wider than it was made for
+        assert "viewBox" in head
+        assert re.search(r'style="width: 100%; max-width: [\d.]+pt; height: auto"', head)
+        assert " height=" not in head
+    with monkeypatch.context() as patch:
+        patch.setattr(pictured, "LARGEST", 10)
+        assert run._repr_html_().endswith("</table>")
+    monkeypatch.setattr(pictured, "find_spec", lambda name: None)
+    assert run._repr_html_().endswith("</table>")
+    assert "<td>" in run._repr_html_()
+
+
 def test_what_is_large_shows_in_a_few_lines():
     """A thousand arms, thousands of ages: their size, not their numbers."""
     arm = restive.Arm([[0.999, 0.001], [0.002, 0.998]], [0, 1])

@@ -7,13 +7,18 @@ from dataclasses import fields
 from html import escape
 from typing import Any
 
+from restive.base.pictured import Pictured
+
 FEW = 4  # entries of a collection that are all shown
 SMALL = 8  # numbers of an array
 LONGEST = 400  # letters of one value
 
 
 class Described(ABC):
-    """A result that shows as a title and a few facts, as text or as a table in a notebook."""
+    """A result that shows as a title and a few facts, as text or as a table in a notebook.
+
+    One that can be drawn shows its picture below the table.
+    """
 
     @abstractmethod
     def _title(self) -> str: ...
@@ -30,7 +35,8 @@ class Described(ABC):
             f"<tr><th>{escape(head)}</th><td>{escape(text)}</td></tr>"
             for head, text in self._facts()
         )
-        return f"<table><caption>{escape(self._title())}</caption>{''.join(rows)}</table>"
+        table = f"<table><caption>{escape(self._title())}</caption>{''.join(rows)}</table>"
+        return table + (self.picture_html() if isinstance(self, Pictured) else "")
 
 
 class Brief:

@@ -61,7 +61,7 @@ class Results(Pictured):
     """An experiment's results; names and labels in the experiment's order.
 
     ``plot(path, problem=..., horizon=...)`` draws the regret curves of one problem and horizon, by
-    default of the first problem and the longest horizon.
+    default of the first problem and the longest horizon; without a path into a notebook.
     """
 
     picture: ClassVar[str] = "restive.report:regret_picture"
@@ -130,7 +130,7 @@ class Results(Pictured):
         return f"{self._title}\n{self._brief!r}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self._title)}</p>{self._brief._repr_html_()}"
+        return f"<p>{escape(self._title)}</p>{self._brief._repr_html_()}{self.picture_html()}"
 
     @property
     def _title(self) -> str:
