@@ -17,7 +17,7 @@ import pytest
 import mortal
 import restive
 from mortal import kept
-from restive import problems
+from restive import FunctionPolicy, InTurn, problems
 from restive.base.errors import ProblemError, RestiveError
 from restive.experiments import Experiment, Participant, load_results
 from restive.experiments.cells import Cell
@@ -25,6 +25,7 @@ from restive.experiments.directory import OTHER, read_cell, write_cell
 from restive.experiments.experiment import load_experiment
 from restive.experiments.progress import Pace, Watcher, batches
 from restive.learners import make_learner
+from restive.learners.fixed import FollowPolicy
 from restive.model import files
 from restive.problems import suites
 from restive.simulation import BanditWorld, play
@@ -631,6 +632,34 @@ def test_classes_functions_and_learners_take_part(tmp_path):
     notes = Notes()
     run(Experiment({"one": ONE}, parts, 60, 2), tmp_path / "out", watcher=notes)
     assert not notes.steps  # all of it is there
+
+
+def patient(states, ages):
+    return 0 if ages[0] > 2 else 1
+
+
+def test_policies_take_part_under_their_own_names(tmp_path):
+    follower = FollowPolicy(FunctionPolicy(patient, ONE.n_states))
+    parts = [FunctionPolicy(patient, ONE.n_states), InTurn(2), Participant.of(follower, "same")]
+    results = run(Experiment({"one": ONE}, parts, 60, 2), tmp_path / "out")
+    assert results.learners == ("patient", "InTurn", "same")
+    own, same = (results.curves("one", label, 60) for label in ("patient", "same"))
+    np.testing.assert_array_equal(own.regret, same.regret)
+    assert run(Experiment({"one": ONE}, InTurn(2), 60, 1), tmp_path / "one").complete
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: restive.compare([ONE], ["ucb1"]), "directory: not a path .*Give the path"),
+        (lambda: restive.compare([ONE], "d", rng=3), "rng: .*found 3.* Write seed="),
+        (lambda: Participant(mortal.Alternating(2)), r"name: not a name .*Participant\.of"),
+        (lambda: Experiment([ONE], [object()]), r"learners\[0\]: not a learner .*a learner or a p"),
+    ],
+)
+def test_what_is_no_learner_path_or_seed_is_answered_in_words(call, words):
+    with pytest.raises(ProblemError, match=words):
+        call()
 
 
 def test_objects_travel_to_other_processes(tmp_path):

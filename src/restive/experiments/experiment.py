@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from numbers import Real
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -118,6 +119,9 @@ class Experiment:
         """
         from restive.experiments.running import run_experiment
 
+        if not isinstance(directory, str | PathLike):
+            remedy = 'Give the path of a folder for the results, such as "results".'
+            raise refusal("directory", "not a path", shown(directory), remedy)
         return run_experiment(self, Path(directory), Workplace(backend, address, workers), watcher)
 
 
@@ -135,6 +139,9 @@ def compare(
 
     where: workers, backend, address and watcher, as for ``Experiment.run``.
     """
+    if "rng" in where:
+        remedy = "Write seed=: a whole number, from which the random numbers of every run follow."
+        raise refusal("rng", "a comparison keeps its seed in a file", repr(where["rng"]), remedy)
     return Experiment(problems, learners, horizons, runs, seed, delta).run(directory, **where)
 
 

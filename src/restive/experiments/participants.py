@@ -15,6 +15,8 @@ from restive.base.words import shown
 from restive.experiments import user_modules
 from restive.experiments.fingerprint import UnknowableError
 from restive.learners import LEARNERS
+from restive.learners.fixed import FollowPolicy
+from restive.policies.policy import Policy
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,6 +45,9 @@ class Participant:
     module: str = field(default="", repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            remedy = "Write Participant.of(learner, label) for a class, a function or a learner."
+            raise refusal("name", "not a name", shown(self.name), remedy)
         object.__setattr__(self, "label", self.label or self.name)
         object.__setattr__(self, "options", dict(self.options))
         object.__setattr__(self, "module", self.module or _declared_in(self.name))
@@ -51,12 +56,14 @@ class Participant:
 
     @classmethod
     def of(cls, maker: Any, label: str = "", **options: Any) -> Participant:
-        """A class, a function or a learner under a label of its own.
+        """A class, a function, a learner or a policy under a label of its own.
 
         >>> from restive.learners.rivals.index import IndexLearner
         >>> Participant.of(IndexLearner).label
         'IndexLearner'
         """
+        if isinstance(maker, Policy):
+            label, maker = label or _policy_name(maker), FollowPolicy(maker)
         name = user_modules.name_of(maker)
         return cls(name, label or name.rpartition(":")[2], options, (), maker)
 
@@ -155,6 +162,12 @@ class Participant:
         return LEARNERS.find(self.name).learner
 
 
+def _policy_name(policy: Policy) -> str:
+    """Its class, or the function that it asks."""
+    function = getattr(policy, "function", None)
+    return str(getattr(function, "__name__", type(policy).__name__))
+
+
 def _declared_in(name: str) -> str:
     """The module of a learner that restive does not bring; empty for its own and unknown ones."""
     module, colon, _ = name.partition(":")
@@ -180,7 +193,8 @@ def participants_from(
     """
     participants: list[Participant] = []
     faults: list[Fault] = []
-    single = isinstance(learners, str | Mapping | Participant) or user_modules.can_make(learners)
+    single = isinstance(learners, str | Mapping | Participant | Policy)
+    single = single or user_modules.can_make(learners)
     if not single and not isinstance(learners, Iterable):
         remedy = 'Give names of restive learners, such as ["tied-sampling", "thompson"].'
         return (), [Fault("learners", "not a list of learners", shown(learners), remedy)]
@@ -216,10 +230,10 @@ def _participant(item: Any, folder: Path | None) -> Participant:
         return item
     if isinstance(item, str):
         return Participant(item, folders=folders)
-    if user_modules.can_make(item):
+    if user_modules.can_make(item) or isinstance(item, Policy):
         return Participant.of(item)
     if not isinstance(item, Mapping):
-        remedy = "Give its name, or a class or a function that makes it."
+        remedy = "Give its name, a class or a function that makes it, a learner or a policy."
         raise refusal("", "not a learner", shown(item), remedy)
     remedy = "A learner has a name, a label and options."
     faults = [
