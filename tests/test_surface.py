@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import restive
+import synthetic_results
 from restive import BanditWorld, InTurn, play, problems
 from restive.many.lagrangian import lagrangian_bound
 from restive.many.policies import myopic, round_robin
@@ -182,6 +183,20 @@ def test_what_is_large_shows_in_a_few_lines():
     assert re.search(r"about \de\d{3,} information states", repr(large[-1]))  # no float holds it
     reason = restive.plan_within(bandit, 1.0).reason
     assert re.fullmatch(r"a plan takes more than \S+ information states", reason)
+
+
+def test_results_and_policies_show_in_a_line():
+    results = synthetic_results.results(
+        {"one": problems.example1(0.1)}, ("b", "a"), (100,), runs=8, points=200
+    )
+    shown = [results.summary, results.curves("one", "a", 100), restive.LEARNERS]
+    shown += [restive.plan(problems.example1()).parameters, restive.Always(3, 1), InTurn(2)]
+    for value in shown:
+        assert len(repr(value)) < 1200, type(value).__name__
+        assert "\n" not in repr(value)
+        assert " object at 0x" not in repr(value)
+    assert repr(InTurn(2)) == "InTurn(n_arms=2)"
+    assert "entries=(2 rows)" in repr(results.summary)
 
 
 def test_what_is_small_shows_its_numbers():

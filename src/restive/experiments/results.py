@@ -10,6 +10,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from restive.base.arrays import Floats, Ints
+from restive.base.described import Brief
 from restive.base.errors import refusal
 from restive.base.pictured import Pictured
 from restive.base.table import Table
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 Place = tuple[str, str, int]  # problem, learner, horizon
 
 
-@dataclass(frozen=True, eq=False)
-class Curves:
+@dataclass(frozen=True, eq=False, repr=False)
+class Curves(Brief):
     """Runs of one learner on one problem with one horizon; rows are runs, in order of run number.
 
     Row r of every learner met the same world, so differences between learners are paired.

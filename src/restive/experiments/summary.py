@@ -88,7 +88,7 @@ class Entry:
         return head | {"runs": self.runs, "rank": self.rank} | finals | growth
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Summary:
     """What ``summarize`` found. Entries are in the experiment's order.
 
@@ -109,6 +109,11 @@ class Summary:
     @cached_property
     def _places(self) -> dict[tuple[str, str, int], Entry]:
         return {(entry.problem, entry.learner, entry.horizon): entry for entry in self.entries}
+
+    def __repr__(self) -> str:
+        counts = {"entries": self.entries, "first": self.first, "best": self.best}
+        words = ", ".join(f"{name}=({len(rows)} rows)" for name, rows in counts.items())
+        return f"Summary(measure={self.measure!r}, level={self.level}, {words})"
 
     def entry(self, problem: str, learner: str, horizon: int) -> Entry | None:
         """The entry of one learner; None if it has not finished."""

@@ -234,6 +234,9 @@ class Registry(Mapping[str, Declaration]):
         self._complete = False
         self._lock = RLock()
 
+    def __repr__(self) -> str:
+        return f"LEARNERS({', '.join(self)})"
+
     def add(self, entry: Declaration) -> None:
         """Enter a declaration; a class may come again, as when a notebook's cell is rerun."""
         kind = entry.learner

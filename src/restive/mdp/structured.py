@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from restive.base.arrays import Floats, Ints
+from restive.base.described import Brief
 from restive.base.errors import ArgumentError, refusal
 
 
-@dataclass(frozen=True, eq=False)
-class Parameters:
+@dataclass(frozen=True, eq=False, repr=False)
+class Parameters(Brief):
     """What the colors do: a mean reward and a law over outcomes each, with optional radii.
 
     rewards: (C,). probabilities: (C, B), rows sum to one, zeros beyond a color's outcomes.

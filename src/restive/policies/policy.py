@@ -37,6 +37,9 @@ class Policy(ABC):
     sizes: tuple[int, ...] | None = None  # states of each arm; None if it does not look at them
     unseen: float | Floats | None = np.inf  # preference for arms never seen; None: as the others
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(n_arms={self.n_arms})"
+
     @abstractmethod
     def priorities(self, states: Ints, ages: Ints, last: Ints) -> Floats:
         """Preferences in n situations; states, ages: (n, K), last: (n,) arm pulled last; (n, K)."""
