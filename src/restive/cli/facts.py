@@ -226,12 +226,13 @@ def myopic_value(plan: Plan) -> dict[str, Any]:
 def _simulated_myopic(bandit: Bandit) -> tuple[float, float, float]:
     from restive.many.policies import myopic
     from restive.many.population import Population
-    from restive.many.simulating import simulate_policy
+    from restive.many.simulating import settled_play, simulate_policy
     from restive.report.policy.alike import called
 
     population = Population.of(called(arm, "") for arm in bandit.arms)
-    value = simulate_policy(population, myopic(population), 1, MYOPIC_STEPS, MYOPIC_RUNS,
-                            rng=0, time_limit=MYOPIC_SECONDS)  # fmt: skip
+    settled, warmup = settled_play(population, MYOPIC_STEPS)
+    value = simulate_policy(settled, myopic(population), 1, MYOPIC_STEPS, MYOPIC_RUNS, rng=0,
+                            warmup=warmup, time_limit=MYOPIC_SECONDS)  # fmt: skip
     return value.mean, value.lower, value.upper
 
 

@@ -25,7 +25,7 @@ from restive.many.policies import (
     stay_else_oldest,
 )
 from restive.many.population import Population
-from restive.many.simulating import SimulatedValue, best_of, simulate_policy
+from restive.many.simulating import SimulatedValue, best_of, settled_play, simulate_policy
 from restive.many.single_arm import price_arm
 from restive.many.whittle import whittle_table
 from restive.model.bandit import Arm
@@ -34,7 +34,9 @@ from restive.policies.policy import Policy
 MOST_KINDS = 256  # of arms that index policies look at
 ROW_ERROR = 1e-6  # from where on ages share an index,
 MOST_AGES = 4_000  # or after so many
-SHORTEST, LONGEST = 3_000, 100_000  # steps of a simulated run with one pull a step
+SHORTEST, LONGEST = 3_000, 100_000  # steps of a simulated run with one pull a step,
+LEAST_MIXED = 10  # but at least so many mixing times of the slowest arm
+PACE = 2e7  # steps a second that no machine exceeds
 RUNS = 32
 LEAST_SECONDS = 3.0  # for the first, short look at what the policies earn
 
@@ -61,19 +63,21 @@ def index_findings(task: Task, bound: LagrangianBound, seconds: float) -> Iterat
     arms = contenders(task, bound)
     population = task.population(arms)
     policies = list(_policies(population, bound.price, perf_counter() + 0.5 * seconds))
-    horizon, left = _horizon(population, task.bandit.pulls), LEAST_SECONDS
-    for steps in (horizon // 8, horizon):
+    makers = {policy.name: partial(lifted, task, arms, policy) for policy in policies}
+    left = LEAST_SECONDS
+    for steps in _horizons(population, task.bandit.pulls):
         left = max(left, ends - perf_counter())
-        if not policies or left <= 0:
+        settled, warmup = settled_play(population, steps)
+        if not policies or left <= 0 or warmup + steps > PACE * left:
             return
-        choice = best_of(population, policies, task.bandit.pulls, steps, RUNS,
-                         rng=task.rng, time_limit=left)  # fmt: skip
+        choice = best_of(settled, policies, task.bandit.pulls, steps, RUNS, rng=task.rng,
+                         warmup=warmup, time_limit=left)  # fmt: skip
         left = 0.0
         if isinstance(choice.policy, KindIndexPolicy):
             task.index_policy = choice.policy
         if choice.value.runs > 1:
             yield StageResult(choice.policy.name, simulated=choice.value, block=arms,
-                          policy=partial(lifted, task, arms, choice.policy))  # fmt: skip
+                              policy=makers[choice.policy.name])  # fmt: skip
 
 
 def index_on_grid(task: Task, own: GridPlan, seconds: float) -> Iterator[StageResult]:
@@ -126,8 +130,9 @@ def longer_play(
             return
         began, steps = perf_counter(), value.steps
         seeds = np.random.SeedSequence([task.rng, times])
-        value = simulate_policy(policy.population, policy, task.bandit.pulls, 4 * steps, RUNS,
-                                rng=seeds, time_limit=ends - began)  # fmt: skip
+        settled, warmup = settled_play(policy.population, 4 * steps)
+        value = simulate_policy(settled, policy, task.bandit.pulls, 4 * steps, RUNS, rng=seeds,
+                                warmup=warmup, time_limit=ends - began)  # fmt: skip
         if value.runs < RUNS:
             return
         if value.upper - value.lower < width:  # a grid's values may have told more already
@@ -189,8 +194,11 @@ def _mixes(arm: Arm, error: float) -> int:
         return 2**50
 
 
-def _horizon(population: Population, pulls: int) -> int:
-    """Long enough for the slowest arm; shorter where many pulls a step average out."""
-    slowest = max(_mixes(arm, 0.25) for arm in population.kinds)
-    fewer = min(pulls, 10)
-    return min(max(SHORTEST // fewer, 200 * slowest // fewer), LONGEST)
+def _horizons(population: Population, pulls: int) -> tuple[int, int]:
+    """Steps of a first look and of a longer one; shorter where many pulls a step average out.
+
+    Long enough for the slowest arm: a run that sees it in one state says little of its mean.
+    """
+    slowest, fewer = population.slowest, min(pulls, 10)
+    steps = max(min(max(SHORTEST, 200 * slowest), LONGEST), 2 * LEAST_MIXED * slowest)
+    return max(steps // 8, LEAST_MIXED * slowest) // fewer, steps // fewer

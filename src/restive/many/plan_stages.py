@@ -17,13 +17,13 @@ from restive.many.grid_value import gain_within
 from restive.many.groups import grouped_improvements
 from restive.many.lagrangian import LagrangianBound, lagrangian_bound
 from restive.many.market import Market
-from restive.many.plan_candidates import index_on_grid, played_value
+from restive.many.plan_candidates import LEAST_MIXED, index_on_grid, played_value
 from restive.many.plan_policies import GridPolicy, GroupsPolicy, PullsPolicy
 from restive.many.plan_task import StageResult, Task
 from restive.many.policies import RulePolicy
 from restive.many.pricing import improvements
 from restive.many.several_pulls import plan_pulls
-from restive.many.simulating import SimulatedValue, simulate_policy
+from restive.many.simulating import SimulatedValue, settled_play, simulate_policy
 from restive.many.two_state import two_state_bound, two_state_gains
 from restive.model.bandit import Bandit
 from restive.planning import Plan, forecast, plan
@@ -58,6 +58,7 @@ CONTENDERS = 40  # arms that may join a block
 NEAR = (0.75, 0.9, 1.0)  # times the best price of arms alone: where contenders are looked for
 PLAY_SHARE = 0.15  # of a stage's time, for simulated play
 WORTH_A_LOOK = 4.0  # seconds for grids from which on the first one's policy is played at once
+FROM_START = 2_000  # steps of a run from the true start, or more for slow arms
 NOISE = 0.3  # share of the interval that is noise from which on it is played again
 
 
@@ -229,6 +230,8 @@ def _noisy(own: GridPlan, played: SimulatedValue | None) -> bool:
 
     The finer the grid, the less noise its values leave in simulated play.
     """
+    if played is not None and played.lower == -inf:
+        return False  # arms are too slow for a look now and then
     return played is None or played.upper - played.lower > NOISE * (own.upper - played.lower)
 
 
@@ -251,8 +254,10 @@ def _played_from_start(task: Task, policy: Policy, seconds: float) -> SimulatedV
         worth = policy.ranking(states, ages, ages.argmin(axis=1))
         return np.asarray(np.argsort(-worth, axis=1, kind="stable")[:, :pulls])
 
-    return simulate_policy(population, RulePolicy("grid", population, rule), task.bandit.pulls,
-                           2_000, 256, rng=task.rng, time_limit=seconds)  # fmt: skip
+    steps = max(FROM_START, LEAST_MIXED * population.slowest)
+    settled, warmup = settled_play(population, steps)
+    return simulate_policy(settled, RulePolicy("grid", population, rule), task.bandit.pulls, steps,
+                           256, rng=task.rng, warmup=warmup, time_limit=seconds)  # fmt: skip
 
 
 def pair_stage(task: Task, seconds: float) -> Iterator[StageResult]:

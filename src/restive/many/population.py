@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from math import lcm
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 CONVERGED = 1e-13  # L1 distance from its limit at which a power counts as that limit
 MANY_BYTES = 1 << 28  # tables of powers beyond this are made with fewer digits
 MOST_BITS = 60  # ages are below 2^60
+ENDLESS = 2**50  # steps
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,6 +68,29 @@ class Population(Brief):
         return len(self.kind_of)
 
     @cached_property
+    def settled(self) -> Population:
+        """The same arms, aperiodic ones at their stationary law: the start that play approaches.
+
+        Where a periodic arm stands in its period is never forgotten, so it keeps its own start.
+        """
+        own = [arm.period > 1 or arm.initial == "stationary" for arm in self.kinds]
+        if all(own):
+            return self
+        kinds = [arm if keeps else Arm(arm.transitions, arm.rewards)
+                 for arm, keeps in zip(self.kinds, own, strict=True)]  # fmt: skip
+        return Population(kinds, self.kind_of)
+
+    @cached_property
+    def slowest(self) -> int:
+        """Steps after which every arm has forgotten most: the largest mixing time, to 1/4."""
+        return max(_mixes(arm) for arm in self.kinds)
+
+    @cached_property
+    def period(self) -> int:
+        """Steps after which all arms are at the same place of their periods."""
+        return lcm(*(arm.period for arm in self.kinds))
+
+    @cached_property
     def laws(self) -> Laws:
         """What the kernels draw from."""
         from restive._kernels.unseen_chains import Laws
@@ -87,6 +112,13 @@ class Population(Brief):
             np.array([bool((arm.initial_law == arm.stationary).all()) for arm in self.kinds]),
             np.concatenate([arm.rewards for arm in self.kinds]),
         )
+
+
+def _mixes(arm: Arm) -> int:
+    try:
+        return arm.mixing_time(0.25)
+    except ArithmeticError:  # too slowly to count the steps
+        return ENDLESS
 
 
 def _powers(arm: Arm, bits: int) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -18,17 +18,19 @@ from restive.many.simulated_runs import Keys, Runs
 from restive.model.bandit import Arm
 from restive.model.validation import check_pulls
 
-if TYPE_CHECKING:
-    pass
+WARM_UP = 4  # mixing times of the slowest arm, for play that stands for the long run
+EQUAL = 1e-13  # runs that differ by less than this part of what they earn differ by rounding
 
 
 @dataclass(frozen=True)
 class SimulatedValue:
     """Average reward a step of a policy, all m pulls together; simulated, so not certified.
 
-    The runs are independent and of equal length, and the interval is Student's over their means.
-    It is for the average over the steps that were counted: what the start still weighs after the
-    warm-up is not in it.
+    The runs are independent and of equal length, and the interval is Student's over their means,
+    wider by what one period of the arms can weigh in a run that ends within it. Runs that are all
+    equal say nothing of what the next one would be, nor of longer ones: the interval is then all
+    that the rewards allow. It is for the average over the steps that were counted: what the start
+    still weighs after the warm-up is not in it (see ``settled_play``).
     """
 
     mean: float
@@ -86,6 +88,15 @@ def simulate_policy(
     return _value(population, pulls, sums, horizon, confidence)
 
 
+def settled_play(population: Population, horizon: int) -> tuple[Population, int]:
+    """Arms and warm-up for ``simulate_policy`` that let a policy's gain be seen, not its start.
+
+    Aperiodic arms are at their stationary law from the beginning, and WARM_UP mixing times of the
+    slowest arm are left out, after which what the policy knows is as old as it usually is.
+    """
+    return population.settled, max(horizon // 10, WARM_UP * population.slowest)
+
+
 def best_of(
     arms: Population | Sequence[Arm],
     policies: Sequence[PopulationPolicy],
@@ -94,6 +105,7 @@ def best_of(
     runs: int = 32,
     *,
     rng: Seed = None,
+    warmup: int | None = None,
     time_limit: float | None = None,
     threads: int | None = None,
     workplace: Workplace | None = None,
@@ -107,7 +119,7 @@ def best_of(
     share = None if time_limit is None else time_limit / (len(policies) + 1)
 
     def simulated(policy: PopulationPolicy, seeds: np.random.SeedSequence) -> SimulatedValue:
-        return simulate_policy(population, policy, pulls, horizon, runs, rng=seeds,
+        return simulate_policy(population, policy, pulls, horizon, runs, rng=seeds, warmup=warmup,
                                time_limit=share, threads=threads, workplace=workplace)  # fmt: skip
 
     values = [simulated(policy, first) for policy in policies]
@@ -137,7 +149,8 @@ def _value(
     runs = int(done.sum())
     mean = float(means.mean()) if len(means) else 0.5 * (low + high)
     steps = int(counted[:, 0].min()) if len(means) else 0
-    if runs >= 2:
+    if runs >= 2 and np.ptp(means) > EQUAL * abs(mean):
         half = stdtrit(runs - 1, 0.5 + confidence / 2) * means.std(ddof=1) / np.sqrt(runs)
+        half += (high - low) * (population.period - 1) / horizon
         low, high = max(low, mean - half), min(high, mean + half)
     return SimulatedValue(mean, float(low), float(high), runs, steps, confidence, run_means=means)

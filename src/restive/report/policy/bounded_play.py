@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,8 @@ from restive.base.arrays import Floats, Ints
 from restive.many.bounded import BoundedPlan
 from restive.model.bandit import Arm
 from restive.planning import Plan
+
+Law = Callable[[Arm, int, int, dict[tuple[int, int], Floats]], Floats]
 
 STEPS = 4_000
 CELLS = 4_000_000  # arms times steps, at most
@@ -36,7 +38,7 @@ def play_stretch(plan: BoundedPlan | Plan) -> Stretch:
     """Play the policy in one world from its start; the first quarter is left out."""
     bandit, block = plan.bandit, list(plan.block)
     pulls, paid, situations = [], [], Counter[tuple[tuple[int, ...], ...]]()
-    for states, ages, arms, seen in _steps(plan, 1, STEPS):
+    for states, ages, arms, seen in _steps(plan, 1, STEPS, _law):
         pulled = arms[0].tolist()
         pulls.append(pulled)
         paid.append([float(bandit.arms[j].rewards_given[seen[0, j]]) for j in pulled])
@@ -49,18 +51,19 @@ def play_stretch(plan: BoundedPlan | Plan) -> Stretch:
 def pull_shares(plan: BoundedPlan | Plan) -> Floats:
     """Share of all pulls that each arm gets, (K,), in many worlds at once.
 
-    Arms that hardly move in one of them show all their states across them.
+    Arms that hardly move in one of them show all their states across them: the aperiodic ones
+    are at their stationary law from the beginning.
     """
     n_arms = plan.bandit.n_arms
     worlds = min(WORLDS, max(1, WORLD_CELLS // (WORLD_STEPS * n_arms)))
     counts = np.zeros(n_arms)
-    for _, _, arms, _ in _steps(plan, worlds, WORLD_STEPS):
+    for _, _, arms, _ in _steps(plan, worlds, WORLD_STEPS, _settled_law):
         np.add.at(counts, arms.ravel(), 1)
     return np.asarray(counts / counts.sum())
 
 
 def _steps(
-    plan: BoundedPlan | Plan, worlds: int, most: int
+    plan: BoundedPlan | Plan, worlds: int, most: int, law_of: Law
 ) -> Iterator[tuple[Ints, Ints, Ints, Ints]]:
     """Steps of play in so many worlds at once, after the first quarter.
 
@@ -78,13 +81,19 @@ def _steps(
         seen = states.copy()
         for world, pulled in enumerate(arms):
             for j in pulled.tolist():
-                law = _law(bandit.arms[j], int(states[world, j]), int(ages[world, j]), powers)
+                law = law_of(bandit.arms[j], int(states[world, j]), int(ages[world, j]), powers)
                 seen[world, j] = rng.choice(len(law), p=law)
         if step >= steps // 4:
             yield states, ages, arms, seen
         states = seen
         ages += 1
         np.put_along_axis(ages, arms, 1, axis=1)
+
+
+def _settled_law(arm: Arm, state: int, age: int, powers: dict[tuple[int, int], Floats]) -> Floats:
+    if state < 0 and arm.period == 1:
+        return arm.stationary
+    return _law(arm, state, age, powers)
 
 
 def _law(arm: Arm, state: int, age: int, powers: dict[tuple[int, int], Floats]) -> Floats:

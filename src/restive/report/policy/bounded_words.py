@@ -16,6 +16,7 @@ from restive.base.arrays import Bools, Floats
 from restive.base.words import outward
 from restive.many.bounded import BoundedPlan
 from restive.many.index_tables import IndexTable
+from restive.many.plan_candidates import LEAST_MIXED
 from restive.many.plan_policies import GroupsPolicy
 from restive.many.policies import (
     KindIndexPolicy,
@@ -25,7 +26,7 @@ from restive.many.policies import (
     round_robin,
 )
 from restive.many.population import Population
-from restive.many.simulating import SimulatedValue, simulate_policy
+from restive.many.simulating import SimulatedValue, settled_play, simulate_policy
 from restive.model.bandit import Bandit
 from restive.planning import Plan, plan_within
 from restive.policies.policy import Policy
@@ -124,9 +125,12 @@ def _simulated_rule(plan: BoundedPlan, ends: float) -> tuple[str, SimulatedValue
             left = ends - perf_counter()
             if left <= 0:
                 return "", None
-            value = simulate_policy(population, policy, pulls, steps // pulls + 1, RUNS, rng=0,
+            counted = max(steps, LEAST_MIXED * population.slowest) // pulls + 1
+            settled, warmup = settled_play(population, counted)
+            value = simulate_policy(settled, policy, pulls, counted, RUNS, rng=0, warmup=warmup,
                                     confidence=CONFIDENCE, time_limit=left)  # fmt: skip
-            if value.runs < RUNS or value.upper < least:
+            # an interval above what any policy earns is one that misses
+            if value.runs < RUNS or value.upper < least or value.lower > plan.upper:
                 break
             if value.lower >= least:
                 return f"{words}. {_earned(plan, value)}", value
