@@ -116,3 +116,68 @@ def test_constant_rewards_are_known_from_any_play():
     population = Population.of([Arm([[0.5, 0.5], [0.4, 0.6]], [0.5, 0.5])] * 2)
     value = simulate_policy(population, round_robin(population), 1, 50, 4, rng=0)
     assert value.lower == value.upper == 0.5
+
+
+# --- the best of all findings ----------------------------------------------------------------
+
+
+def played(lower, upper, steps=100):
+    return SimulatedValue(0.5 * (lower + upper), lower, upper, 8, steps, 0.99)
+
+
+def standing_of(*findings, tolerance=1e-3):
+    standing = Standing(Task(Bandit([STICKY, STICKY]), tolerance, 1.0, None, 0))
+    for finding in findings:
+        standing.add(finding)
+    return standing
+
+
+def by_play(name, value):
+    return StageResult(name, simulated=value, policy=lambda: Always(2, 0))
+
+
+def test_a_worse_policy_of_the_same_name_replaces_nothing():
+    good = by_play("lagrangian", played(0.6, 0.62))
+    standing = standing_of(good, by_play("lagrangian", played(0.5, 0.7, steps=9000)))
+    assert standing.plan().lower == 0.6
+
+
+def test_longer_play_of_the_same_policy_replaces_what_it_said():
+    first = by_play("whittle", played(0.6, 0.7))
+    longer = StageResult("whittle", simulated=played(0.58, 0.61, steps=400), policy=first.policy)
+    other = by_play("myopic", played(0.55, 0.6))
+    assert standing_of(first, other, longer).plan().lower == 0.58
+    assert standing_of(longer, other, first).plan().lower == 0.58
+    much_longer = StageResult("whittle", simulated=played(0.53, 0.54, 9000), policy=first.policy)
+    best = standing_of(first, other, much_longer).plan()
+    assert (best.method, best.lower) == ("myopic", 0.55)
+
+
+def test_an_interval_above_the_certified_bound_is_dropped():
+    wrong, right = by_play("whittle", played(0.7, 0.8)), by_play("myopic", played(0.55, 0.6))
+    standing = standing_of(right, wrong, StageResult("prices", 0.65))
+    best = standing.plan()
+    assert (best.method, best.lower, best.upper) == ("myopic", 0.55, 0.65)
+    assert not standing.done
+    alone = standing_of(wrong, StageResult("prices", 0.65)).plan()
+    assert (alone.lower_kind, alone.simulated) == ("certified", None)
+
+
+def test_certain_is_better_than_likely():
+    gain = STICKY.gain
+    near = by_play("whittle", played(gain + 1e-15, gain + 1e-14))
+    assert standing_of(near).plan().lower_kind == "certified"
+    a_little_more = by_play("whittle", played(gain + 2e-4, gain + 3e-4))
+    assert standing_of(a_little_more).plan().lower_kind == "simulated"
+    best = standing_of(a_little_more, StageResult("prices", gain + 5e-4)).plan()
+    assert best.proven_optimal
+    assert best.lower_kind == "certified"
+
+
+@pytest.mark.parametrize("arm", [Arm([[0.9, 0.1], [0.2, 0.8]], [0.5, 0.5]), Arm([[1]], [0.7])])
+def test_what_prices_prove_is_not_played(arm, monkeypatch):
+    monkeypatch.setattr(planner, "compile_stages", lambda: None)
+    monkeypatch.setattr(plan_stages, "exact_seconds", lambda task: np.inf)
+    best = planner.best_plan(Bandit([arm] * 12), time=20.0)
+    assert best.proven_optimal
+    assert (best.lower_kind, best.method, len(best.block)) == ("certified", "one arm for ever", 1)

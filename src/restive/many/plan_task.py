@@ -21,6 +21,10 @@ from restive.planning import Plan
 from restive.policies.policy import Policy
 
 
+RUNNERS_UP = 3  # policies with simulated values that are kept, should the best be contradicted
+ROUNDING = 1e-12
+
+
 @dataclass(frozen=True, eq=False)
 class StageResult:
     """What a stage has to say: an upper bound, a policy with a value, or both.
@@ -107,6 +111,16 @@ def _gains(kinds: Sequence[Arm]) -> Floats:
     return np.asarray((up * rewards[:, 1] + down * rewards[:, 0]) / (up + down))
 
 
+def _played_lower(finding: StageResult) -> float:
+    return -inf if finding.simulated is None else finding.simulated.lower
+
+
+def _steps_played(finding: StageResult) -> tuple[int, float]:
+    """Steps in all, and how narrow the interval is."""
+    value = finding.simulated
+    return (0, -inf) if value is None else (value.runs * value.steps, value.lower - value.upper)
+
+
 @dataclass
 class Standing:
     """The best of all findings: the lowest upper bound, and the policies known to earn most."""
@@ -114,7 +128,7 @@ class Standing:
     task: Task
     upper: StageResult = field(init=False)
     certified: StageResult = field(init=False)
-    simulated: StageResult | None = None
+    played: list[StageResult] = field(default_factory=list)  # simulated ones, the best first
 
     def __post_init__(self) -> None:
         task = self.task
@@ -134,15 +148,22 @@ class Standing:
             self.upper = finding
         if finding.lower > self.certified.lower:
             self.certified = finding
-        fresh = finding.simulated
-        if fresh is not None and (
-            self.simulated is None
-            or self.simulated.simulated is None
-            or finding.method == self.simulated.method
-            or fresh.lower > self.simulated.simulated.lower
-        ):
-            self.simulated = finding
+        if finding.simulated is not None:
+            self._keep(finding)
         return (self.lower, self.upper.upper) != before
+
+    def _keep(self, finding: StageResult) -> None:
+        """Keep what earns most by play; more play of the very same policy replaces what it said."""
+        others = [other for other in self.played if other.policy is not finding.policy]
+        same = [other for other in self.played if other.policy is finding.policy]
+        longest = max([*same, finding], key=_steps_played)
+        self.played = sorted([*others, longest], key=lambda one: -_played_lower(one))[:RUNNERS_UP]
+
+    @property
+    def simulated(self) -> StageResult | None:
+        """The best by play, without what the upper bound contradicts: those intervals miss."""
+        most = self.upper.upper + ROUNDING
+        return next((one for one in self.played if _played_lower(one) <= most), None)
 
     @property
     def lower(self) -> float:
@@ -150,9 +171,7 @@ class Standing:
 
     @property
     def _simulated_lower(self) -> float:
-        if self.simulated is None or self.simulated.simulated is None:
-            return -inf
-        return self.simulated.simulated.lower
+        return -inf if self.simulated is None else _played_lower(self.simulated)
 
     @property
     def width(self) -> float:
@@ -163,14 +182,20 @@ class Standing:
         """Whether the interval is as narrow as was asked for."""
         return self.width <= self.task.tolerance
 
+    @property
+    def proven(self) -> bool:
+        """Whether a policy is certainly optimal within the tolerance."""
+        return self.upper.upper - self.certified.lower <= self.task.tolerance
+
     def plan(self, note: str = "") -> BoundedPlan:
         """The best policy with its interval; certain is better than likely, if it is as good."""
-        by_play = self.simulated is not None and self._simulated_lower > self.certified.lower
-        chosen = self.simulated if by_play and self.simulated is not None else self.certified
+        likely = None if self.proven else self.simulated
+        by_play = likely is not None and _played_lower(likely) > self.certified.lower + ROUNDING
+        chosen = likely if by_play and likely is not None else self.certified
         policy, played = chosen.policy, chosen.simulated if by_play else None
         assert policy is not None  # findings with values have policies
         upper = max(self.upper.upper, self.certified.lower)
-        lower = min(self.lower, upper)
+        lower = min(self.lower if by_play else self.certified.lower, upper)
         gain = 0.5 * (lower + upper) if chosen.exact is not None else lower
         return BoundedPlan(
             self.task.bandit, policy, lower, upper,

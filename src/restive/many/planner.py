@@ -133,6 +133,8 @@ def _rounds(task: Task, standing: Standing, ahead: float) -> Iterator[BoundedPla
     bound = stages.lagrangian_stage(task)
     standing.add(StageResult("prices", bound.upper, bound.price))
     yield standing.plan("This is the first bound; the search goes on.")
+    if standing.done:
+        return
     if AT_ONCE < ahead <= EXACT_SHARE * task.left:
         yield from _followed(standing, stages.exact_stage(task, EXACT_TIME * task.left))
         if standing.done:
