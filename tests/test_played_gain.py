@@ -181,3 +181,35 @@ def test_what_prices_prove_is_not_played(arm, monkeypatch):
     best = planner.best_plan(Bandit([arm] * 12), time=20.0)
     assert best.proven_optimal
     assert (best.lower_kind, best.method, len(best.block)) == ("certified", "one arm for ever", 1)
+
+
+# --- grids -----------------------------------------------------------------------------------
+
+
+def test_play_on_a_grid_ends_at_its_deadline():
+    own = plan_grid(slow_arms(count=2), ages=2, depth=2)
+    none = simulate_gain(own, steps=100, deadline=perf_counter() - 1)
+    assert (none.replications, none.lower, none.upper) == (0, -np.inf, np.inf)
+    whole = simulate_gain(own, steps=100, replications=4, warm_up=10)
+    assert whole.replications == 4
+    assert whole.upper < np.inf
+
+
+def test_a_look_at_slow_arms_is_long_enough_or_none(monkeypatch):
+    own = plan_grid(slow_arms(1e-4, 1e-3, 2), ages=2, depth=2)
+    value = gain_within(own, 20.0, 0)
+    assert value.steps >= 4 * own.arms[0].mixing_time(0.25)
+    monkeypatch.setattr("restive.many.grid_value.LEAST_SECONDS", 0.0)
+    assert gain_within(own, 0.0, 0).lower == -np.inf
+
+
+def test_grids_of_slow_arms_are_probed_without_a_long_warm_up(monkeypatch):
+    own, before = plan_grid(slow_arms(count=2), ages=2, depth=2), []
+
+    def watched(plan, *, warm_up, **options):
+        before.append(warm_up)
+        return simulate_gain(plan, warm_up=warm_up, **options)
+
+    monkeypatch.setattr(grid_improvement, "simulate_gain", watched)
+    grid_improvement._finer(own)
+    assert before == [grid_improvement.PROBE_STEPS]

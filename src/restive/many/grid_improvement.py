@@ -11,7 +11,7 @@ from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
 from restive.many.grid import Ages, GridPlan, Progress, plan_grid
 from restive.many.grid_refinement import refined_ages
-from restive.many.grid_value import simulate_gain
+from restive.many.grid_value import WARM_UP, simulate_gain
 from restive.model.bandit import Arm, Bandit
 
 GROWTH = 2.0  # of the number of states from one plan to the next
@@ -68,7 +68,9 @@ def grid_improvements(
 
 def _finer(plan: GridPlan) -> tuple[Ages, int]:
     """Ages and depth of the next plan, by what simulated play of this one shows."""
-    seen = simulate_gain(plan, steps=PROBE_STEPS, replications=8)
+    # where play is met matters here and not what it earns: slow arms need no longer warm-up
+    before = min(PROBE_STEPS, WARM_UP * max(arm.mixing_time(0.25) for arm in plan.arms))
+    seen = simulate_gain(plan, steps=PROBE_STEPS, replications=8, warm_up=before)
     depth = min(DEEPEST, 2 * plan.depth, max(plan.depth, int(STAYS * seen.stay)))
     return refined_ages(plan, seen.visits, GROWTH), depth
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import lcm
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,12 @@ if TYPE_CHECKING:
     from restive.many.grid import GridPlan
 
 
+EQUAL = 1e-13  # gains that differ by no more than rounding
 STEPS_PER_CALL = 20_000  # between two chances to be interrupted
-SHORT, LONGEST = 4_000, 200_000  # steps of a replication
+SHORT, LONGEST = 4_000, 200_000  # steps of a replication,
+LEAST_MIXED = 4  # but at least so many mixing times of the slowest arm
+WARM_UP = 4  # mixing times
+LEAST_SECONDS = 1.0  # for the short look
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +29,8 @@ class SimulatedGain:
     """Gain of a policy: the mean over independent replications, with an interval of it.
 
     Simulated, not certified: the interval misses the policy's gain with probability 1 - level
-    (Student's t over the replications).
+    (Student's t over the replications). Endless where there are fewer than two replications, or
+    where periodic arms made all of them equal, which says nothing of longer ones.
     """
 
     mean: float
@@ -37,11 +43,11 @@ class SimulatedGain:
 
     @property
     def lower(self) -> float:
-        return self.mean - self.half_width
+        return self.mean - self.half_width if self.half_width < np.inf else -np.inf
 
     @property
     def upper(self) -> float:
-        return self.mean + self.half_width
+        return self.mean + self.half_width if self.half_width < np.inf else np.inf
 
 
 def simulate_gain(
@@ -53,45 +59,77 @@ def simulate_gain(
     warm_up: int | None = None,
     scores: ArrayLike | None = None,
     rng: int = 0,
+    deadline: float = np.inf,
 ) -> SimulatedGain:
     """Play the plan's policy on the true chains from random starts.
 
     Averages r(x, a) + E h(next) - h(x) with the plan's values as h: its mean over time is the
     policy's gain for any h, and the nearer h is to the policy's own values the less it varies.
     scores: (K, S, slots) plays the arms with the largest scores instead (see ``scores_of``).
-    Replication k draws from its own stream of the seed.
+    Replication k draws from its own stream of the seed. deadline: of ``perf_counter``;
+    replications that are not over by then are left out.
     """
+    play = _Play(plan, scores, deadline)
+    before = WARM_UP * _slowest(plan) if warm_up is None else warm_up
+    runs = []
+    for k in range(replications):
+        run = play.run(np.random.default_rng([rng, k]), before, steps)
+        if run is None:
+            break
+        runs.append(run)
+    gains = np.array([gain for gain, _, _ in runs])
+    width = 1 + 2 * len(plan.arms)
+    return SimulatedGain(
+        mean=float(gains.mean()) if runs else np.nan,
+        half_width=_half_width(gains, level, max(arm.period for arm in plan.arms)),
+        level=level,
+        replications=len(runs),
+        steps=steps,
+        stay=len(runs) * steps / max(1.0, sum(count for _, count, _ in runs)),
+        visits=np.concatenate([np.zeros((0, width), dtype=np.int64), *(seen for _, _, seen in runs)]),
+    )
+
+
+def _slowest(plan: GridPlan) -> int:
+    return max(arm.mixing_time(0.25) for arm in plan.arms)
+
+
+def _half_width(gains: Floats, level: float, period: int) -> float:
+    """Half of Student's interval over the replications."""
     from scipy.stats import t as student
 
-    play = _Play(plan, scores)
-    before = 4 * max(arm.mixing_time(0.25) for arm in plan.arms) if warm_up is None else warm_up
-    runs = [play.run(np.random.default_rng([rng, k]), before, steps) for k in range(replications)]
-    gains = np.array([gain for gain, _, _ in runs])
-    spread = float(gains.std(ddof=1)) / np.sqrt(replications) if replications > 1 else np.inf
-    quantile = float(student.ppf(0.5 + 0.5 * level, max(1, replications - 1)))
-    switches = sum(count for _, count, _ in runs)
-    return SimulatedGain(
-        mean=float(gains.mean()),
-        half_width=quantile * spread,
-        level=level,
-        replications=replications,
-        steps=steps,
-        stay=replications * steps / max(1.0, switches),
-        visits=np.concatenate([visits for _, _, visits in runs]),
-    )
+    if len(gains) < 2 or (period > 1 and np.ptp(gains) <= EQUAL):
+        return np.inf
+    quantile = float(student.ppf(0.5 + 0.5 * level, len(gains) - 1))
+    return quantile * float(gains.std(ddof=1)) / np.sqrt(len(gains))
 
 
 def gain_within(
     plan: GridPlan, seconds: float, rng: int, scores: ArrayLike | None = None
 ) -> SimulatedGain:
-    """The same with as many steps as the time allows, by a short look first."""
+    """The same with as many steps as the time allows, by a short look first.
+
+    Both count whole periods of the arms and enough mixing times for a replication to see the
+    slowest arm move; where there is no time for that, the interval is endless.
+    """
     began = perf_counter()
-    first = simulate_gain(plan, steps=SHORT, replications=8, scores=scores, rng=rng + 1)
+    ends = began + max(seconds, LEAST_SECONDS)
+    period = lcm(*(arm.period for arm in plan.arms))
+    least = _whole(max(SHORT, LEAST_MIXED * _slowest(plan)), period)
+    first = simulate_gain(plan, steps=least, replications=8, scores=scores, rng=rng + 1,
+                          deadline=ends)  # fmt: skip
     took = perf_counter() - began
-    steps = int(min(LONGEST, SHORT * max(1.0, 0.4 * seconds / max(took, 1e-3))))
-    if steps <= 2 * SHORT:
+    steps = _whole(int(min(LONGEST, least * max(1.0, 0.4 * seconds / max(took, 1e-3)))), period)
+    if steps <= 2 * least or first.replications < 2:
         return first
-    return simulate_gain(plan, steps=steps, replications=16, scores=scores, rng=rng)
+    longer = simulate_gain(plan, steps=steps, replications=16, scores=scores, rng=rng,
+                           deadline=ends)  # fmt: skip
+    return longer if longer.half_width < np.inf else first
+
+
+def _whole(steps: int, period: int) -> int:
+    """At least so many steps in whole periods."""
+    return -(-steps // period) * period
 
 
 def scores_of(plan: GridPlan, score: list[Floats]) -> Floats:
@@ -109,8 +147,8 @@ def scores_of(plan: GridPlan, score: list[Floats]) -> Floats:
 class _Play:
     """A plan's policy, or one by scores, ready to be played."""
 
-    def __init__(self, plan: GridPlan, scores: ArrayLike | None) -> None:
-        self.plan, self.board = plan, plan.board
+    def __init__(self, plan: GridPlan, scores: ArrayLike | None, deadline: float) -> None:
+        self.plan, self.board, self.deadline = plan, plan.board, deadline
         empty = np.zeros((0, 0, 0))
         self.scores = empty if scores is None else np.asarray(scores, dtype=np.float64)
         size = max(arm.n_states for arm in plan.arms)
@@ -120,8 +158,8 @@ class _Play:
 
     def run(
         self, random: np.random.Generator, before: int, steps: int
-    ) -> tuple[float, float, Ints]:
-        """(gain, switches, visits) of one replication."""
+    ) -> tuple[float, float, Ints] | None:
+        """(gain, switches, visits) of one replication; None if it is not over by the deadline."""
         count = len(self.plan.arms)
         lasts = np.array([random.choice(arm.n_states, p=arm.stationary) for arm in self.plan.arms])
         ages, laws = np.arange(1, count + 1), np.zeros(self.chains.shape[:2])
@@ -130,7 +168,7 @@ class _Play:
         state = (lasts, ages, laws, np.zeros(1))
         self._advance(random, before, state, 0)
         totals, visits = self._advance(random, steps, state, max(1, steps // 40))
-        return totals[0] / steps, totals[2], visits
+        return None if perf_counter() > self.deadline else (totals[0] / steps, totals[2], visits)
 
     def _advance(
         self, random: np.random.Generator, steps: int,
@@ -140,7 +178,7 @@ class _Play:
 
         totals, pulls = np.zeros(3), self.plan.pulls
         seen: list[Ints] = []
-        while steps > 0:
+        while steps > 0 and perf_counter() <= self.deadline:
             now = min(steps, STEPS_PER_CALL)
             rows = now // every if every else 0
             visits = np.zeros((rows, 1 + 2 * len(self.plan.arms)), dtype=np.int64)
