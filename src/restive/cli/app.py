@@ -87,7 +87,7 @@ File = Annotated[
     ),
 ]
 Tolerance = Annotated[
-    str, option("X", "Accuracy wanted for the best average reward, from 1e-12 to 1.")
+    str, option("X", "Accuracy wanted for the best average reward, from 1e-12 to below 1.")
 ]
 Seed = Annotated[str, option("N", "Same seed, same result.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]

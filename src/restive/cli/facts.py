@@ -24,12 +24,19 @@ MYOPIC_BYTES = 100 << 20  # more would take longer than the plan it stands besid
 MYOPIC_RUNS, MYOPIC_STEPS, MYOPIC_SECONDS = 32, 100_000, 5.0  # of its simulation then
 
 
-def of_problem(bandit: Bandit, tolerance: float, most: int | None = None) -> dict[str, Any]:
-    """Facts about every arm, or the first ``most``, the best arm and the size of the plan."""
+def of_problem(
+    bandit: Bandit, tolerance: float | None = None, most: int | None = None
+) -> dict[str, Any]:
+    """Facts about every arm, or the first ``most``, the best arm and the size of the plan.
+
+    tolerance: by default the one that ``restive plan`` would choose.
+    """
     from restive.many.planner import chosen_way
     from restive.planning.size import check_tolerance
 
-    check_tolerance(tolerance)
+    if tolerance is not None:
+        check_tolerance(tolerance)
+    way, tolerance = chosen_way(bandit, tolerance, time=TIME)
     return {
         "problem": bandit.name,
         "version": __version__,
@@ -42,7 +49,7 @@ def of_problem(bandit: Bandit, tolerance: float, most: int | None = None) -> dic
         "best_arms_gain": sum(bandit.units.mean(bandit.arms[j].gain) for j in bandit.best_arms),
         "reward_range": list(bandit.units.range),
         "forecast": _forecast(bandit, tolerance),
-        "way": list(chosen_way(bandit, tolerance)),
+        "way": list(way),
         "seconds": TIME,
     }  # fmt: skip
 

@@ -172,6 +172,12 @@ def _choice_sentence(facts: Mapping[str, Any]) -> str:
     way = facts["way"]
     if way == ["exact planning"]:
         return "restive plan does just that."
+    if "exact planning" in way:
+        others = listed([other for other in way if other != "exact planning"])
+        return (
+            f"restive plan plans exactly if that fits {facts['seconds']:g} s, and else closes an "
+            f"interval by {others}."
+        )
     return f"restive plan closes an interval within about {facts['seconds']:g} s, by {listed(way)}."
 
 

@@ -101,6 +101,9 @@ def plan_improvements(
     task.exact, ahead = exact, ahead if exact else inf
     standing = Standing(task)
     if ahead > min(AT_ONCE, time):
+        if standing.done:  # one arm pays as much as any can
+            yield standing.plan()
+            return
         yield standing.plan()  # compiling may take a while, and be interrupted
         compile_stages()
         stages.compile_arrays(task)
@@ -202,12 +205,16 @@ def _slow(task: Task, bound: LagrangianBound | None) -> bool:
 
 def chosen_way(
     bandit: Bandit, tolerance: float | None = None, *, time: float = 60.0, memory: int | None = None
-) -> tuple[str, ...]:
-    """What ``best_plan`` would do in this time, in words and in order, without doing it."""
+) -> tuple[tuple[str, ...], float]:
+    """What ``best_plan`` would do in this time, in words and in order, without doing it.
+
+    And the tolerance that it would plan to.
+    """
     task, ahead = _task(bandit, tolerance, time, memory, 0)
     if ahead <= EXACT_SHARE * time:
-        return ("exact planning",)
-    return ("prices", "index policies", *(words for words, _, _ in _ways(task, None)))
+        return ("exact planning",), task.tolerance
+    ways = (words for words, _, _ in _ways(task, None))
+    return ("prices", "index policies", *ways), task.tolerance
 
 
 def _note(task: Task, standing: Standing, ahead: float) -> str:
@@ -226,6 +233,8 @@ def _note(task: Task, standing: Standing, ahead: float) -> str:
 
 
 MORE = {
+    "the largest rewards": "a bound below the largest rewards, from blocks, grids or pairs of arms, "
+    "where they fit",
     "prices": "a tighter bound from blocks, grids or pairs of arms, where they fit",
     "block": "a larger block of arms planned together, or more ages told apart",
     "block of all arms": "more ages told apart",

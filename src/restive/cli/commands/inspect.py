@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from restive.cli.app import File, Json, Tolerance, app, print_json, read_problem
+from typing import Annotated
+
+from restive.cli.app import File, Json, app, option, print_json, read_problem
+
+Tolerance = Annotated[
+    str,
+    option(
+        "X",
+        "Accuracy wanted for the best average reward, from 1e-12 to below 1 (default: the one "
+        "that restive plan chooses, 1e-6 where an exact plan is quick, else 1e-4).",
+    ),
+]
 
 
 @app.command(epilog="Example: restive inspect example-1")
-def inspect(file: File, tolerance: Tolerance = "1e-6", json: Json = False) -> None:
+def inspect(file: File, tolerance: Tolerance = "", json: Json = False) -> None:
     """Show facts about a problem and its arms.
 
     How each arm behaves, which one is best alone, and what planning would cost.
@@ -15,7 +26,7 @@ def inspect(file: File, tolerance: Tolerance = "1e-6", json: Json = False) -> No
     from restive.cli.console import waiting
     from restive.cli.numbers import read_number
 
-    accuracy = read_number("--tolerance", tolerance)
+    accuracy = read_number("--tolerance", tolerance) if tolerance else None
     bandit = read_problem(file)
 
     with waiting("looking at the arms"):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @options(
     tolerance=option(
         "X",
-        "Width of the interval at which to stop, from 1e-12 to 1 (default: 1e-6 where an "
+        "Width of the interval at which to stop, from 1e-12 to below 1 (default: 1e-6 where an "
         "exact plan is quick, else 1e-4).",
     ),
     time=option("SECONDS", "Longest time to plan, roughly."),
@@ -37,11 +37,11 @@ def plan(
     file: File, tolerance: str = "", time: str = "60", json: Json = False,
     policy_out: str = "", figure: str = "", caps: str = "", memory: str = "",
 ) -> None:  # fmt: skip
-    """Find the best policy, with a certified value.
+    """Find the best policy, and how good any policy can be.
 
-    The best average reward of any policy that sees only the arms it pulls, in an interval that
-    surely holds it. Where an exact plan takes too long, the interval closes until the time is
-    over; Ctrl-C keeps what was reached. The table of --policy-out has what to pull in every
+    The best average reward of any policy that sees only the arms it pulls, in an interval: the
+    upper end is certain, the lower one is too or else is said to be simulated. Where an exact plan
+    takes too long, the interval closes until the time is over; Ctrl-C keeps what was reached. The table of --policy-out has what to pull in every
     situation (the largest age of an arm stands for all longer ones; a periodic arm: its last ages
     repeat); for more than three arms, the index of each kind of arm or the commonest situations.
     """
