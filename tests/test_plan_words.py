@@ -45,8 +45,6 @@ def test_inspect_says_that_several_pulls_may_be_planned_exactly(tmp_path):
     assert "plans exactly if that fits 60 s" in " ".join(text.split())
 
 
-
-
 def test_a_plan_that_rests_on_the_largest_rewards_has_a_note():
     task = Task(Bandit([STICKY] * 12), 1e-4, 5.0, None, 0)
     assert planner._note(task, Standing(task), inf).startswith("More time would buy")

@@ -104,7 +104,7 @@ def test_runs_that_are_all_equal_make_no_interval(horizon):
 
 
 def test_a_period_cut_short_is_in_the_interval():
-    """State 0 pays 1 at every other step; what follows it hardly varies, and pays next to nothing."""
+    """State 0 pays 1 at every other step; what follows it hardly varies."""
     arm = Arm([[0, 0.5, 0.5], [1, 0, 0], [1, 0, 0]], [1, 0, 1e-3], initial=0)
     population = Population.of([arm])
     value = simulate_policy(population, round_robin(population), 1, 101, 16, rng=1, warmup=10)

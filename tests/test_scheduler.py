@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import restive
 from naive_scheduler import NaiveScheduler, draw_table
 from restive._kernels import bitmaps, heaps
 from restive.base.errors import ProblemError
@@ -156,6 +157,7 @@ def test_bitmaps_hold_what_sets_hold(members, gone):
 
 
 TABLE = IndexTable([[0.1, 0.3], [0.9, 0.3]])
+SAVED = {"format": "restive scheduler 1", "time": 0, "pulls": 1}
 
 
 @pytest.mark.parametrize(
@@ -176,6 +178,12 @@ TABLE = IndexTable([[0.1, 0.3], [0.9, 0.3]])
         (lambda: Scheduler([TABLE], [0, 0]).remove([7]), "arms[0]", "no such arm"),
         (lambda: Scheduler([TABLE], [0, 0]).add([4]), "kinds[0]", "no table"),
         (lambda: Scheduler.restore({}, {}), "format", "not a saved scheduler"),
+        (lambda: Scheduler([TABLE], [0, 0]).skip(1.5), "steps", "not a whole number"),
+        (lambda: Scheduler([[[0.1, 0.3]]], [0]), "tables[0]", "not an IndexTable"),
+        (lambda: Scheduler.restore(SAVED, {}), "tables.first", "missing"),
+        (lambda: Scheduler.restore({"format": SAVED["format"]}, {}), "pulls", "missing"),
+        (lambda: IndexTable([[1.0, 2.0], [3.0]]), "values", "not a table of numbers"),
+        (lambda: IndexTable([[1.0, 2.0]], unseen="soon"), "unseen", "not a table of numbers"),
         (lambda: IndexTable([[1.0, np.nan]]), "values[0][1]", "not a number"),
         (lambda: IndexTable([1.0, 2.0, 3.0], 4), "period", "not a period"),
         (lambda: IndexTable([[1.0] * 4], 4, [1, 2, 3]), "unseen", "too few"),
@@ -186,6 +194,10 @@ def test_wrong_input_is_named(act, path, words):
         act()
     assert raised.value.faults[0].path == path
     assert words in raised.value.faults[0].message
+
+
+def test_its_tables_are_public():
+    assert restive.IndexTable is IndexTable
 
 
 def test_a_refused_tell_changes_nothing():

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from restive.learners.tied.sampling import TiedSampling
     from restive.many.bounded import BoundedPlan
+    from restive.many.index_tables import IndexTable
     from restive.many.lagrangian import lagrangian_bound
     from restive.many.planner import best_plan
     from restive.many.scheduler import Scheduler
@@ -77,6 +78,7 @@ __all__ = [
     "Fit",
     "FunctionPolicy",
     "InTurn",
+    "IndexTable",
     "Learner",
     "Observation",
     "Parameter",
@@ -158,6 +160,7 @@ _HOMES = {
     "learners": "LEARNERS Learner Observation check_learner declare load_learner make_learner",
     "learners.tied.sampling": "TiedSampling",
     "many.bounded": "BoundedPlan",
+    "many.index_tables": "IndexTable",
     "many.lagrangian": "lagrangian_bound",
     "many.planner": "best_plan",
     "many.scheduler": "Scheduler",

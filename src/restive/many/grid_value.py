@@ -86,7 +86,9 @@ def simulate_gain(
         replications=len(runs),
         steps=steps,
         stay=len(runs) * steps / max(1.0, sum(count for _, count, _ in runs)),
-        visits=np.concatenate([np.zeros((0, width), dtype=np.int64), *(seen for _, _, seen in runs)]),
+        visits=np.concatenate(
+            [np.zeros((0, width), dtype=np.int64), *(seen for _, _, seen in runs)]
+        ),
     )
 
 

@@ -44,7 +44,7 @@ class IndexTable(Brief):
             raise refusal("period", "not a period of this table", str(period), remedy)
         if unseen is None:
             unseen = grid[:, -period:].mean()
-        fresh = _numbers("unseen", np.atleast_1d(np.asarray(unseen, dtype=np.float64)), 1)
+        fresh = _numbers("unseen", unseen, 1)
         if len(fresh) < period:
             fresh = np.resize(fresh, period) if period % len(fresh) == 0 else fresh
         if len(fresh) < period:
@@ -76,7 +76,11 @@ def _on_lasso(ages: Ints, stored: int, period: int) -> Ints:
 
 
 def _numbers(path: str, raw: ArrayLike, dimensions: int) -> Floats:
-    grid = np.array(raw, dtype=np.float64, ndmin=dimensions)
+    try:
+        grid = np.array(raw, dtype=np.float64, ndmin=dimensions)
+    except (TypeError, ValueError):
+        remedy = "Give numbers, in rows of equal length where there are several."
+        raise refusal(path, "not a table of numbers", repr(raw)[:80], remedy) from None
     if grid.ndim != dimensions or grid.size == 0:
         remedy = "Give one row per state with one number per age." if dimensions == 2 else "Give "
         remedy += "" if dimensions == 2 else "one number, or one per age."
@@ -94,6 +98,10 @@ def pack_tables(tables: Sequence[IndexTable]) -> Tables:
     """The tables of all kinds of arms as the scheduler's kernels read them."""
     if not tables:
         raise refusal("tables", "there are none", "[]", "Give one per kind of arm.")
+    for kind, table in enumerate(tables):
+        if not isinstance(table, IndexTable):
+            remedy = "Make it one: restive.IndexTable([[...], ...]), a row of indices per state."
+            raise refusal(f"tables[{kind}]", "not an IndexTable", repr(table)[:80], remedy)
     pieces, lengths, periods = [], [], []
     for table in tables:
         pieces += [table.values.ravel(), table.unseen]

@@ -20,7 +20,6 @@ from restive.model.bandit import Arm, Bandit
 from restive.planning import Plan
 from restive.policies.policy import Policy
 
-
 RUNNERS_UP = 3  # policies with simulated values that are kept, should the best be contradicted
 ROUNDING = 1e-12
 

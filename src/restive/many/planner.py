@@ -233,8 +233,7 @@ def _note(task: Task, standing: Standing, ahead: float) -> str:
 
 
 MORE = {
-    "the largest rewards": "a bound below the largest rewards, from blocks, grids or pairs of arms, "
-    "where they fit",
+    "the largest rewards": "an upper bound from blocks, grids or pairs of arms, where they fit",
     "prices": "a tighter bound from blocks, grids or pairs of arms, where they fit",
     "block": "a larger block of arms planned together, or more ages told apart",
     "block of all arms": "more ages told apart",

@@ -15,6 +15,8 @@ from restive.many.scheduler_state import (
     MOST_ARMS,
     new_arms,
     new_scratch,
+    require_parts,
+    whole_number,
     whole_numbers,
     young_most,
 )
@@ -151,11 +153,12 @@ class Scheduler:
         """Steps in which nothing was seen."""
         from restive._kernels import schedule
 
-        if steps < 0:
+        number = whole_number("steps", steps)
+        if number < 0:
             remedy = "Time does not run backwards; give 0 or more."
-            raise refusal("steps", "negative", str(steps), remedy)
-        if steps > 0:
-            schedule.pass_time(self._tables, self._arms, int(steps))
+            raise refusal("steps", "negative", str(number), remedy)
+        if number > 0:
+            schedule.pass_time(self._tables, self._arms, number)
 
     def add(self, kinds: ArrayLike) -> Ints:
         """New arms, not seen yet; returns their numbers, the smallest that are free."""
@@ -196,7 +199,9 @@ class Scheduler:
         if state.get("format") != "restive scheduler 1":
             remedy = "Give what Scheduler.snapshot() returned."
             raise refusal("format", "not a saved scheduler", str(state.get("format")), remedy)
-        tables = schedule.Tables(*(arrays[f"tables.{name}"] for name in schedule.Tables._fields))
+        parts = [f"tables.{name}" for name in schedule.Tables._fields]
+        require_parts(state, ("pulls", "time"), arrays, (*parts, "row", "since"))
+        tables = schedule.Tables(*(arrays[name] for name in parts))
         scheduler = cls.__new__(cls)
         scheduler._prepare(tables, int(state["pulls"]))
         row, since = arrays["row"], arrays["since"]

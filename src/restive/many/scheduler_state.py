@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from restive.base.arrays import Ints
-from restive.base.errors import refusal
+from restive.base.errors import Fault, refusal, refuse
 
 if TYPE_CHECKING:
     from restive._kernels.schedule import Arms, Scratch, Tables
@@ -52,6 +53,22 @@ def young_most(tables: Tables, row: Ints, pulls: int) -> int:
     """Most arms that are young at once if m are pulled a step: room to begin with."""
     fresh = int((tables.cap[row[row >= 0]] > 1).sum())
     return min(len(row), fresh + pulls * int(tables.cap.max()))
+
+
+def require_parts(
+    state: Mapping[str, Any], words: Sequence[str], arrays: Mapping[str, Any], names: Sequence[str]
+) -> None:
+    """Refuse a saved scheduler of which something is missing."""
+    remedy = "Give both parts of what Scheduler.snapshot() returned."
+    lost = [name for name in words if name not in state]
+    lost += [name for name in names if name not in arrays]
+    refuse([Fault(name, "missing from the saved scheduler", "nothing", remedy) for name in lost])
+
+
+def whole_number(path: str, raw: int) -> int:
+    if isinstance(raw, bool) or not isinstance(raw, int | np.integer):
+        raise refusal(path, "not a whole number", repr(raw)[:80], "Give a whole number.")
+    return int(raw)
 
 
 def whole_numbers(path: str, raw: ArrayLike) -> Ints:

@@ -41,9 +41,10 @@ def plan(
 
     The best average reward of any policy that sees only the arms it pulls, in an interval: the
     upper end is certain, the lower one is too or else is said to be simulated. Where an exact plan
-    takes too long, the interval closes until the time is over; Ctrl-C keeps what was reached. The table of --policy-out has what to pull in every
-    situation (the largest age of an arm stands for all longer ones; a periodic arm: its last ages
-    repeat); for more than three arms, the index of each kind of arm or the commonest situations.
+    takes too long, the interval closes until the time is over; Ctrl-C keeps what was reached.
+    The table of --policy-out has what to pull in every situation (the largest age of an arm stands
+    for all longer ones; a periodic arm: its last ages repeat); for more than three arms, the index
+    of each kind of arm or the commonest situations.
     """
     from restive.cli import output
     from restive.cli.numbers import read_caps, read_memory, read_number
