@@ -99,7 +99,7 @@ def eight():
 def test_eight_alike_have_a_rule_that_simulation_confirms(eight):
     words = bounded_words(eight)
     # how many of the eight the policy pulls depends on how far the search came in its time
-    rule = r"Stay while good, else pull the one unseen longest(?: of the (\d) it pulls)?\. In"
+    rule = r"Stay while good, else pull the one unseen longest(?: of the (\d) it may pull)?\. In"
     said = re.match(rule, words.rule)
     assert said
     assert words.value.confidence == module.CONFIDENCE

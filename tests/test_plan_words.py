@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from math import inf
 
+import pytest
 from typer.testing import CliRunner
 
-from restive import Arm, Bandit
-from restive.cli import app
+from restive import Arm, Bandit, best_plan
+from restive.base.errors import ProblemError
+from restive.cli import app, bounded
 from restive.many import plan_stages, planner
-from restive.many.plan_task import Standing, Task
+from restive.many.plan_task import StageResult, Standing, Task
 from restive.model.files import dump_problem
 
 STICKY = Arm([[0.7, 0.3], [0.4, 0.6]], [0, 1])
@@ -58,3 +60,70 @@ def test_an_arm_that_pays_most_in_every_state_is_proven_at_once(monkeypatch):
     best = planner.best_plan(Bandit([Arm([[1.0]], [0.5 + 0.01 * k]) for k in range(30)]))
     assert best.proven_optimal
     assert best.block == (29,)
+
+
+@pytest.mark.parametrize(
+    ("limits", "path"),
+    [
+        ({"memory": -5}, "memory"),
+        ({"rng": "a"}, "rng"),
+        ({"time": "5"}, "time"),
+        ({"rng": -1}, "rng"),
+    ],
+)
+def test_what_is_no_limit_of_a_plan_is_refused(limits, path):
+    with pytest.raises(ProblemError) as raised:
+        best_plan(Bandit([STICKY]), **limits)
+    assert [fault.path for fault in raised.value.faults] == [path]
+
+
+def test_states_of_some_arms_only_are_refused_in_words():
+    with pytest.raises(ValueError, match="need 3 entries, one per arm"):
+        best_plan(Bandit([STICKY] * 3)).action([0, 1], [1, 1, 2])
+
+
+def test_plans_of_every_kind_tell_the_same_fields(tmp_path):
+    exact = json.loads(shown("plan", written(tmp_path, Bandit([STICKY] * 2)), "--json"))
+    fields = bounded.of_bounded(standing_of([STICKY] * 12).plan()).keys() - {"interrupted"}
+    assert exact.keys() >= fields
+    assert (exact["arms"], exact["pulls"], exact["simulated"]) == (2, 1, None)
+    assert exact["certified_lower"] == exact["gain_lower"]
+
+
+def standing_of(arms, *findings, pulls=1, tolerance=1e-4):
+    standing = Standing(Task(Bandit(arms, pulls=pulls), tolerance, 5.0, None, 0))
+    for finding in findings:
+        standing.add(finding)
+    return standing
+
+
+def told(plan, capsys, monkeypatch):
+    monkeypatch.setattr(bounded, "_words", lambda plan: (None, False))
+    bounded.show_bounded(plan)
+    return " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("up", [0.32, 0.35])  # gains of .44444 and .46667
+def test_one_policy_earns_one_amount(up, capsys, monkeypatch):
+    arms = [Arm([[1 - up, up], [0.4, 0.6]], [0, 1]), STICKY]
+    plan = standing_of(arms, StageResult("prices", 0.7, 0.5)).plan()
+    text = told(plan, capsys, monkeypatch)
+    least = text.partition("this policy earns at least ")[2].split()[0]
+    alone = text.partition("always arm 1 ")[2].split()[0]
+    assert least == alone
+    assert float(least) <= arms[0].gain < float(least) + 1e-4
+
+
+def test_an_exact_plan_that_ran_out_of_time_says_so(capsys, monkeypatch):
+    policy = standing_of([STICKY] * 2).plan().policy
+    cut = StageResult("exact", 0.6, None, 0.5, policy=lambda: policy, block=(0, 1))
+    text = told(standing_of([STICKY] * 2, cut).plan(), capsys, monkeypatch)
+    assert "an exact plan of all arms, which did not converge in time" in text
+    assert "exact planning, which did not converge in time" in text
+    text = told(standing_of([STICKY] * 2, cut, tolerance=0.2).plan(), capsys, monkeypatch)
+    assert "converge" not in text
+
+
+def test_a_block_is_what_may_be_pulled(capsys, monkeypatch):
+    text = told(standing_of([STICKY] * 12).plan(), capsys, monkeypatch)
+    assert "it pulls no arms but arm 1." in text

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from decimal import ROUND_FLOOR, Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from restive import __version__
 from restive.base.words import duration_text, outward
 from restive.cli import facts
-from restive.cli.console import console, dim, gain_text, show, table, title, waiting
+from restive.cli.console import console, dim, show, table, title, waiting
 
 if TYPE_CHECKING:
     from restive.many.bounded import BoundedPlan
@@ -94,6 +95,9 @@ def show_bounded(plan: BoundedPlan) -> bool:
     out = console()
     known = of_bounded(plan)
     low, high = outward(known["gain_lower"], known["gain_upper"])
+    alone = _rounded_down(known["best_arm"]["gain"], low)
+    if plan.method == "one arm for ever":
+        low = alone
     played = plan.simulated
     kind = "certified" if played is None else f"simulated, {played.confidence:.0%} interval"
     rows = [
@@ -103,9 +107,8 @@ def show_bounded(plan: BoundedPlan) -> bool:
     if plan.lower_kind == "simulated":
         sure = outward(known["certified_lower"], known["gain_upper"])[0]
         rows.append(("some policy earns at least", sure, "certified"))
-    alone = known["best_arm"]
     if plan.bandit.pulls == 1:
-        rows.append((f"always {alone['name']}", gain_text(alone["gain"]), "exact"))
+        rows.append((f"always {known['best_arm']['name']}", alone, "exact"))
     values = table(out, ("", "reward per step", "known by"), rows, right=(1,))
     show(out, title(known, "plan"), "", values, "", *_sentences(plan))
     # the result is on the screen already, and who pressed Ctrl-C wants no more
@@ -116,6 +119,12 @@ def show_bounded(plan: BoundedPlan) -> bool:
         show(out, words.sentence)
     show(out, "", dim(f"{_arms(plan)}, {duration_text(plan.seconds)}."))
     return not interrupted
+
+
+def _rounded_down(value: float, like: str) -> str:
+    """To the decimals of a number beside it, which is rounded down too."""
+    step = Decimal(1).scaleb(-len(like.partition(".")[2]))
+    return f"{Decimal(value + 1e-12).quantize(step, ROUND_FLOOR):f}"
 
 
 def _words(plan: BoundedPlan) -> tuple[BoundedWords | None, bool]:
@@ -154,11 +163,15 @@ def _sentences(plan: BoundedPlan) -> Iterator[str]:
         yield f"The policy earns {kind} {lost} less than the best one could."
     block = plan.block
     names = [plan.bandit.arm_name(j) for j in block[:SHOWN_ARMS]]
+    late = "" if plan.converged else ", which did not converge in time"
     chosen = f"The policy is {METHODS.get(plan.method, plan.method)}"
+    chosen += late if plan.method == "exact" else ""
     if len(block) < plan.bandit.n_arms:
         more = f" and {len(block) - SHOWN_ARMS:,} more" if len(block) > SHOWN_ARMS else ""
-        chosen += f"; it pulls {', '.join(names)}{more}"
-    yield f"{chosen}. The upper bound comes from {UPPER.get(plan.upper_method, plan.upper_method)}."
+        chosen += f"; it pulls no arms but {', '.join(names)}{more}"
+    bound = UPPER.get(plan.upper_method, plan.upper_method)
+    bound += late if plan.upper_method == "exact" else ""
+    yield f"{chosen}. The upper bound comes from {bound}."
     if plan.note:
         yield plan.note
 

@@ -80,12 +80,17 @@ def value_of(plan: Plan) -> dict[str, Any]:
         "problem": plan.bandit.name,
         "version": __version__,
         "tolerance": float(plan.tolerance),
+        "arms": bandit.n_arms,
+        "pulls": bandit.pulls,
         "gain": units.mean(min(likely, plan.gain_upper)),
         "gain_lower": units.mean(float(plan.gain_lower)),
         "gain_upper": units.mean(float(plan.gain_upper)),
+        "certified_lower": units.mean(float(plan.gain_lower)),
         "reward_range": list(units.range),
         "converged": bool(plan.converged),
         **shared(plan),
+        "upper_method": plan.method,
+        "simulated": None,
         "note": plan.note,
         "starts": [
             {"probability": p, "gain": 0.5 * (low + high), "gain_lower": low, "gain_upper": high}

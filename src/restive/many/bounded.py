@@ -31,10 +31,12 @@ class BoundedPlan(Described, Pictured):
     lower: what the policy earns at least: certain ("certified"), or the lower end of an interval
         from simulated play ("simulated"; see ``simulated``). upper: no policy earns more, certain.
     certified_lower: what the best policy earns at least for certain, by this policy or another.
-    gain: the policy's own value; where it is certified, the middle of what is known of it.
+    gain: the policy's own value: the mean of simulated play, the middle of an exact plan's
+        interval, or else what is certain of it, ``lower``.
     make_policy: makes ``policy``, once it is asked for.
     method, upper_method: what gave the policy, and the upper bound. block: the arms that the
-        policy ever pulls. price: of a pull, behind the upper bound, if it sells pulls.
+        policy may pull; it pulls no others. price: of a pull, behind the upper bound, if it sells
+        pulls.
     exact: the exact plan, where one was made. note: what more time would buy.
     """
 
@@ -113,11 +115,13 @@ class BoundedPlan(Described, Pictured):
 
     def _checked(self, last_states: ArrayLike, ages: ArrayLike) -> tuple[Ints, Ints]:
         states, raw = state_numbers(self.bandit, last_states), np.asarray(ages)
-        shape = np.broadcast_shapes(states.shape, raw.shape)
+        need = f"last_states and ages need {self.bandit.n_arms} entries, one per arm"
+        try:
+            shape = np.broadcast_shapes(states.shape, raw.shape)
+        except ValueError:
+            raise ArgumentError(f"{need}, not {states.shape} and {raw.shape}") from None
         if shape[-1:] != (self.bandit.n_arms,):
-            raise ArgumentError(
-                f"last_states and ages need {self.bandit.n_arms} entries, one per arm"
-            )
+            raise ArgumentError(need)
         if not all((a == np.floor(a)).all() for a in (states, raw)):
             raise ArgumentError("last_states and ages must be whole numbers, one per arm")
         states, raw = (np.array(np.broadcast_to(a, shape), dtype=np.int64) for a in (states, raw))

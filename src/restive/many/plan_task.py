@@ -29,7 +29,7 @@ class StageResult:
     """What a stage has to say: an upper bound, a policy with a value, or both.
 
     lower: what the policy earns for certain; simulated: what it earned in simulated play. policy:
-    made when it is asked for. block: arms that it pulls.
+    made when it is asked for. block: arms that it may pull.
     """
 
     method: str

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from math import inf
+from numbers import Integral, Real
 
 from numpy.linalg import LinAlgError
 
-from restive.base.errors import refusal
+from restive.base.errors import Fault, refuse
 from restive.base.notebook import notebook_line
 from restive.base.words import duration_text
 from restive.many import plan_stages as stages
@@ -92,9 +93,7 @@ def plan_improvements(
     without, all else can be held against one.
     """
     require_bandit(bandit)
-    if not 0 < time < inf:
-        remedy = "Give a number of seconds above 0, such as 60."
-        raise refusal("time", "not a time to plan in", f"{time!r}", remedy)
+    _check_limits(time, memory, rng)
     if tolerance is not None:
         check_tolerance(tolerance)
     task, ahead = _task(bandit, tolerance, time, memory, rng)
@@ -114,6 +113,20 @@ def plan_improvements(
         task.restart(time)
     yield from _rounds(task, standing, ahead)
     yield standing.plan(_note(task, standing, ahead))
+
+
+def _check_limits(time: float, memory: int | None, rng: int) -> None:
+    """Refuse what is no time, no memory and no seed, all at once."""
+    faults = []
+    if not isinstance(time, Real) or not 0 < time < inf:
+        remedy = "Give a number of seconds above 0, such as 60."
+        faults.append(Fault("time", "not a time to plan in", f"{time!r}", remedy))
+    if memory is not None and (not isinstance(memory, Real) or not memory > 0):
+        remedy = "Give a number of bytes above 0, or None for what the machine can give."
+        faults.append(Fault("memory", "not an amount of memory", f"{memory!r}", remedy))
+    if not isinstance(rng, Integral) or rng < 0:
+        faults.append(Fault("rng", "not a seed", f"{rng!r}", "Give a whole number, 0 or more."))
+    refuse(faults)
 
 
 def _task(

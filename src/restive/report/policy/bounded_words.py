@@ -171,7 +171,9 @@ def _candidates(
     """Rules with their words, the simplest first."""
     several = plan.bandit.pulls > 1
     pulls = f"the {plan.bandit.pulls:,} arms" if several else "the arm"
-    among = "" if len(plan.block) == plan.bandit.n_arms else f" of the {len(plan.block):,} it pulls"
+    among = (
+        "" if len(plan.block) == plan.bandit.n_arms else f" of the {len(plan.block):,} it may pull"
+    )
     if len(plan.block) > plan.bandit.pulls:
         yield f"Pull the arms{among} in turn", round_robin(population)
     stays = list(_stays(population, plan.bandit))
