@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from math import inf
+from math import inf, nan
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -13,7 +14,11 @@ from restive.base.errors import ProblemError
 from restive.cli import app, bounded
 from restive.many import plan_stages, planner
 from restive.many.plan_task import StageResult, Standing, Task
+from restive.many.policies import myopic
 from restive.model.files import dump_problem
+from restive.report import learning
+from restive.report.comparison.words import intro
+from restive.report.policy.bounded_figure import _indices
 
 STICKY = Arm([[0.7, 0.3], [0.4, 0.6]], [0, 1])
 
@@ -127,3 +132,36 @@ def test_an_exact_plan_that_ran_out_of_time_says_so(capsys, monkeypatch):
 def test_a_block_is_what_may_be_pulled(capsys, monkeypatch):
     text = told(standing_of([STICKY] * 12).plan(), capsys, monkeypatch)
     assert "it pulls no arms but arm 1." in text
+
+
+# --- several pulls ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pulls", "words"),
+    [
+        (1, "the best single arm, arm 2, earns 0.700000"),
+        (2, "the 2 best arms, always pulled, earn 0.700000 together"),
+    ],
+)
+def test_a_report_says_whose_reward_it_is(pulls, words):
+    results = SimpleNamespace(
+        bandits={"three": Bandit([STICKY] * 3, pulls=pulls)}, gains={"three": (nan, nan, nan)},
+        best_arms={"three": (1, 0.7)}, traces={}, ceiling=lambda name: 1.0,
+    )  # fmt: skip
+    assert words in intro(results, "three")
+
+
+def test_the_caption_of_a_run_says_what_it_is_held_against():
+    one, several = (SimpleNamespace(pulls=(60 * m, 40 * m), steps=100, missing={}) for m in (1, 2))
+    assert "the best single arm" in learning._note(one, {"weak_regret": None}, None)
+    assert "the best arms together" in learning._note(several, {"weak_regret": None}, None)
+
+
+@pytest.mark.parametrize(("pulls", "words"), [(1, "the largest is"), (3, "the 3 largest are")])
+def test_the_axis_of_indices_says_how_many_are_pulled(pulls, words):
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    standing = standing_of([STICKY] * 4, pulls=pulls)
+    policy, axes = myopic(standing.task.population(range(4))), figure.subplots()
+    _indices(standing.plan(), policy, [0], axes)
+    assert f"{words} pulled" in axes.get_ylabel()

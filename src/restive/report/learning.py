@@ -101,6 +101,8 @@ def _draw(run: Run, title: str, steps: int | None, ceiling: float | None, figure
 
 def _note(run: Run, curves: Curves, reach: Floats | None) -> str:
     words = [MEANINGS[name] for name in curves]
+    if sum(run.pulls) > run.steps:  # several a step
+        words = [text.replace("the best single arm", "the best arms together") for text in words]
     words += [LUCK] if reach is not None else []
     kinds = ("regret", "gap_regret", "weak_regret")
     unknown = [name.replace("_", " ") for name in kinds if name not in curves]

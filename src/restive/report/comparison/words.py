@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 REGRET_NAMES = {
     "gap": "Gap regret: lost against the best policy, without luck",
     "plain": "Plain regret: lost against the best policy, luck included",
-    "weak": "Weak regret: lost against the best single arm (below zero: earned more)",
+    "weak": "Weak regret: lost against the best arm, or arms, alone (below zero: earned more)",
 }
 
 REWARD_NAME = "Mean reward per step so far"
@@ -149,6 +149,10 @@ def intro(results: Results, name: str) -> str:
         ceiling = results.ceiling(name)
         sentence += f" The best policy is not known, but none earns more than {ceiling:.6f} a step"
         sentence += " (certified);"
+    if bandit.pulls > 1:
+        return (
+            f"{sentence} the {bandit.pulls:,} best arms, always pulled, earn {alone:.6f} together."
+        )
     return f"{sentence} the best single arm, {bandit.arm_name(best)}, earns {alone:.6f}."
 
 

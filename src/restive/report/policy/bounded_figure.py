@@ -114,5 +114,7 @@ def _indices(plan: BoundedPlan, policy: KindIndexPolicy, shown: list[int], axes:
             axes.plot(ages, values, color=color, alpha=shade, label=label)
     axes.set_xlabel("steps since the arm was seen")
     index_name = INDICES.get(policy.name, f"{policy.name} index")
-    axes.set_ylabel(f"{index_name}: the largest is pulled")
+    pulls = plan.bandit.pulls
+    rule = "the largest is pulled" if pulls == 1 else f"the {pulls:,} largest are pulled"
+    axes.set_ylabel(f"{index_name}: {rule}")
     axes.legend(fontsize=7.5, ncols=2)
