@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from time import perf_counter
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from restive import Always, Arm, Bandit
 from restive.many import grid_improvement, plan_stages, planner
 from restive.many.grid import plan_grid
-from restive.many.grid_value import gain_within, simulate_gain
+from restive.many.grid_value import _half_width, gain_within, simulate_gain
 from restive.many.plan_candidates import _horizons, index_findings
 from restive.many.plan_stages import lagrangian_stage
 from restive.many.plan_task import StageResult, Standing, Task
@@ -213,3 +216,24 @@ def test_grids_of_slow_arms_are_probed_without_a_long_warm_up(monkeypatch):
     monkeypatch.setattr(grid_improvement, "simulate_gain", watched)
     grid_improvement._finer(own)
     assert before == [grid_improvement.PROBE_STEPS]
+
+
+def test_play_on_a_grid_does_without_a_slow_import():
+    """scipy.stats takes half a second, in every plan."""
+    words = (
+        "import sys; from restive import Arm; from restive.many.grid import plan_grid;"
+        "from restive.many.grid_value import simulate_gain;"
+        "arm = Arm([[.9, .1], [.1, .9]], [0, 1]);"
+        "own = plan_grid([arm, arm], ages=2, depth=2);"
+        "simulate_gain(own, steps=10, replications=2, warm_up=9);"
+        "assert 'scipy.stats' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", words], check=True)
+
+
+@pytest.mark.parametrize("count", [2, 8, 16])
+def test_the_interval_is_students(count):
+    gains = np.random.default_rng(count).normal(size=count)
+    interval = stats.t.interval(0.99, count - 1, gains.mean(), stats.sem(gains))
+    assert _half_width(gains, 0.99, 1) == pytest.approx(0.5 * (interval[1] - interval[0]))
+    assert _half_width(np.full(count, 0.5), 0.99, 2) == np.inf
