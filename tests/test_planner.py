@@ -232,7 +232,7 @@ def test_the_command_tells_the_same_in_all_cases(tmp_path):
     assert (shown["method"], shown["block"], shown["price"]) == ("exact", [0, 1], None)
     many = written(tmp_path, Bandit([STICKY] * 30, pulls=3))
     figure, table = tmp_path / "policy.svg", tmp_path / "policy.csv"
-    words = ["plan", many, "--json", "--tolerance", "0.3", "--figure", str(figure)]
+    words = ["plan", many, "--json", "--tolerance", "0.2", "--figure", str(figure)]
     result = CliRunner().invoke(app, [*words, "--policy-out", str(table)])
     assert result.exit_code == 0, result.stderr
     shown = json.loads(result.stdout)

@@ -8,8 +8,8 @@ from math import comb, inf, prod
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from restive.base.arrays import Floats, Ints
 from restive.base.errors import TooLargeError
 from restive.many.grid import GridPlan
 from restive.many.grid_improvement import grid_improvements
@@ -45,8 +45,6 @@ __all__ = [
 ]
 
 Groups = Sequence[Sequence[int]]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SOME_KINDS = 100  # of two-state arms; more are priced by arrays
 EXACT_ARMS = 12  # beyond, a forecast is a number with too many digits
@@ -58,7 +56,7 @@ CONTENDERS = 40  # arms that may join a block
 NEAR = (0.75, 0.9, 1.0)  # times the best price of arms alone: where contenders are looked for
 PLAY_SHARE = 0.15  # of a stage's time, for simulated play
 WORTH_A_LOOK = 4.0  # seconds for grids from which on the first one's policy is played at once
-FROM_START = 2_000  # steps of a run from the true start, or more for slow arms
+FROM_START = 2_000  # steps of a run from the true start; more for slow arms
 NOISE = 0.3  # share of the interval that is noise from which on it is played again
 
 
@@ -230,9 +228,9 @@ def _noisy(own: GridPlan, played: SimulatedValue | None) -> bool:
 
     The finer the grid, the less noise its values leave in simulated play.
     """
-    if played is not None and played.lower == -inf:
-        return False  # arms are too slow for a look now and then
-    return played is None or played.upper - played.lower > NOISE * (own.upper - played.lower)
+    if played is None or played.lower == -inf:  # arms too slow for one look are so for others
+        return played is None
+    return played.upper - played.lower > NOISE * (own.upper - played.lower)
 
 
 def _played(task: Task, own: GridPlan, seconds: float) -> StageResult:
