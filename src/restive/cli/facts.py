@@ -27,10 +27,7 @@ MYOPIC_RUNS, MYOPIC_STEPS, MYOPIC_SECONDS = 32, 100_000, 5.0  # of its simulatio
 def of_problem(
     bandit: Bandit, tolerance: float | None = None, most: int | None = None
 ) -> dict[str, Any]:
-    """Facts about every arm, or the first ``most``, the best arm and the size of the plan.
-
-    tolerance: by default the one that ``restive plan`` would choose.
-    """
+    """Facts about every arm, or the first ``most``, and of planning; tolerance: as plan's own."""
     from restive.many.planner import chosen_way
     from restive.planning.size import check_tolerance
 
