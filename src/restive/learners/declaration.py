@@ -106,12 +106,10 @@ class Declaration:
         """Everything wrong with these options."""
         known = {option.name: option for option in self.options}
         faults = []
+        remedy = f"Its options are {', '.join(known)}." if known else "It has no options."
         for key, value in options.items():
-            if key in known:
-                faults += known[key].check(value)
-                continue
-            remedy = f"Its options are {', '.join(known)}." if known else "It has no options."
-            faults.append(Fault(key, f"{self.name} has no such option", repr(value)[:80], remedy))
+            unknown = Fault(key, f"{self.name} has no such option", repr(value)[:80], remedy)
+            faults += known[key].check(value) if key in known else [unknown]
         return faults
 
     def build(
@@ -130,9 +128,8 @@ class Declaration:
 
     def rebuild(self, settings: Mapping[str, Any]) -> Learner:
         """The learner that had these settings, as it was before its first step."""
-        decode = getattr(self.learner, "from_settings", None)
-        if decode is not None:
-            return self._named(decode(settings))
+        if hasattr(self.learner, "from_settings"):
+            return self._named(self.learner.from_settings(settings))
         arguments = dict(settings)
         if "bandit" in arguments:
             from restive.learners.storage import decode_bandit
