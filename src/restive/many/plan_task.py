@@ -156,13 +156,15 @@ class Standing:
         others = [other for other in self.played if other.policy is not finding.policy]
         same = [other for other in self.played if other.policy is finding.policy]
         longest = max([*same, finding], key=_steps_played)
-        self.played = sorted([*others, longest], key=lambda one: -_played_lower(one))[:RUNNERS_UP]
+        self.played = sorted([*others, longest], key=lambda other: -_played_lower(other))[
+            :RUNNERS_UP
+        ]
 
     @property
     def simulated(self) -> StageResult | None:
         """The best by play, without what the upper bound contradicts: those intervals miss."""
         most = self.upper.upper + ROUNDING
-        return next((one for one in self.played if _played_lower(one) <= most), None)
+        return next((play for play in self.played if _played_lower(play) <= most), None)
 
     @property
     def lower(self) -> float:
