@@ -98,10 +98,10 @@ def gain_by_lp(P: Array, r: Array) -> Array:
     block += [[-eye, P[a] - eye] for a in range(actions)]
     bound = np.concatenate([np.zeros(actions * size), -r.ravel()])
     cost = np.concatenate([np.ones(size), np.zeros(size)])
-    found = linprog(cost, np.block(block), bound, bounds=(None, None), method="highs")
-    if found.status != 0 or found.x is None:
-        raise ArithmeticError(found.message)
-    return np.asarray(found.x[:size])
+    program = linprog(cost, np.block(block), bound, bounds=(None, None), method="highs")
+    if program.status != 0 or program.x is None:
+        raise ArithmeticError(program.message)
+    return np.asarray(program.x[:size])
 
 
 def gain_by_policy_iteration(P: Array, r: Array, tie: float = 1e-10) -> Answer:
@@ -165,11 +165,11 @@ def extended_backup_by_lp(p: Array, values: Array, radius: float) -> float:
     """The same maximum as a linear program in q and |q - p|."""
     n, eye = len(p), np.eye(len(p))
     limits = np.block([[eye, -eye], [-eye, -eye], [np.zeros((1, n)), np.ones((1, n))]])
-    found = linprog(
+    program = linprog(
         np.concatenate([-np.asarray(values), np.zeros(n)]),
         limits,
         np.concatenate([p, -np.asarray(p), [radius]]),
         np.concatenate([np.ones(n), np.zeros(n)])[None],
         [1.0],
     )
-    return float(-(found.fun or 0.0))
+    return float(-(program.fun or 0.0))

@@ -93,9 +93,9 @@ class NaiveGrid:
                 after = belief @ arm.transitions
                 options.append([(g, w, 0.0) for g, w in self.mixture(j, after)])
         price = 0.0 if self.rest is None else self.rest * (self.pulls - len(then))
-        found = []
+        successors = []
         for choice in product(*options):
             spots, chances, rewards = zip(*choice, strict=True)
             y = self.number[then, spots, phase + 1 if stays else 0]
-            found.append((y, float(np.prod(chances)), float(sum(rewards)) + price))
-        return found
+            successors.append((y, float(np.prod(chances)), float(sum(rewards)) + price))
+        return successors

@@ -53,9 +53,9 @@ def test_contenders_find_the_naive_gain(name):
     case = contenders.Case("small", SMALL, 6)
     twin = naive.dense_mdp(SMALL, [6] * 3)
     truth = naive.gain_by_policy_iteration(twin.P, twin.r).gain[0]
-    found = contenders.CONTENDERS[name](case)
-    assert found.lower - 1e-9 <= truth <= found.upper + 1e-9
-    assert found.upper - found.lower <= contenders.SPAN
+    answer = contenders.CONTENDERS[name](case)
+    assert answer.lower - 1e-9 <= truth <= answer.upper + 1e-9
+    assert answer.upper - answer.lower <= contenders.SPAN
 
 
 def test_a_wrong_gain_is_noticed():

@@ -103,11 +103,11 @@ def test_one_sweep_is_that_of_the_spelled_out_stays(arms, pulls, rest, depth):
 
 @pytest.mark.parametrize(("arms", "pulls", "rest"), CASES)
 def test_the_bounds_hold_the_gain_of_the_grid_process(arms, pulls, rest):
-    found = plan_grid(arms, pulls=pulls, rest=rest, ages=2, depth=2, tolerance=1e-8)
-    twin = naive_of(found.layout, pulls, 2, rest)
+    grid_plan = plan_grid(arms, pulls=pulls, rest=rest, ages=2, depth=2, tolerance=1e-8)
+    twin = naive_of(grid_plan.layout, pulls, 2, rest)
     gain = gain_by_policy_iteration(*twin.matrices()).gain
-    assert found.converged
-    assert found.grid_lower - 1e-9 <= gain.min() <= gain.max() <= found.upper + 1e-9
+    assert grid_plan.converged
+    assert grid_plan.grid_lower - 1e-9 <= gain.min() <= gain.max() <= grid_plan.upper + 1e-9
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "near reducible", "iid", "single", "periodic"])
@@ -129,10 +129,10 @@ def test_the_bound_is_above_the_best_gain(seed):
     bandit = draw_bandit(seed, EASY)
     exact = plan(bandit, 1e-6)
     for ages, depth in ((2, 1), (3, 5)):
-        found = plan_grid(bandit, ages=ages, depth=depth, tolerance=1e-5)
-        assert (np.array(found.uppers) >= exact.lower).all()
-        assert found.upper >= exact.gain_lower
-    assert (np.array(found.uppers) <= exact.upper + 0.05).all()  # and not far above
+        grid_plan = plan_grid(bandit, ages=ages, depth=depth, tolerance=1e-5)
+        assert (np.array(grid_plan.uppers) >= exact.lower).all()
+        assert grid_plan.upper >= exact.gain_lower
+    assert (np.array(grid_plan.uppers) <= exact.upper + 0.05).all()  # and not far above
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -141,25 +141,25 @@ def test_the_bound_is_above_the_best_gain_with_two_pulls(seed):
     kinds = [("dense", 2), ("periodic", 2), ("dense", 2), ("sparse", 3)]
     arms = [draw_arm(*kinds[(seed + j) % 4][:1], rng, kinds[(seed + j) % 4][1]) for j in range(3)]
     exact = plan_pulls(arms, 2, 1e-4)
-    found = plan_grid(arms, pulls=2, ages=3, depth=4)
-    assert (np.array(found.uppers) >= np.array(exact.lowers)).all()
-    assert found.upper <= exact.upper + 0.02
+    grid_plan = plan_grid(arms, pulls=2, ages=3, depth=4)
+    assert (np.array(grid_plan.uppers) >= np.array(exact.lowers)).all()
+    assert grid_plan.upper <= exact.upper + 0.02
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_price_for_resting_is_one_more_arm_that_pays_it(seed):
     bandit = draw_bandit(seed + 50, ("dense", "sparse", "iid"))
     exact = plan(Bandit([*bandit.arms, Arm([[1.0]], [0.5])]), 1e-6)
-    found = plan_grid(bandit, rest=0.5, ages=5, depth=8, tolerance=1e-6)
+    grid_plan = plan_grid(bandit, rest=0.5, ages=5, depth=8, tolerance=1e-6)
     twin = plan_grid([*bandit.arms, Arm([[1.0]], [0.5])], ages=5, depth=8, tolerance=1e-6)
-    assert found.upper >= exact.gain_lower
-    assert found.upper == pytest.approx(twin.upper, abs=3e-6)
+    assert grid_plan.upper >= exact.gain_lower
+    assert grid_plan.upper == pytest.approx(twin.upper, abs=3e-6)
 
 
 def test_refinement_comes_down_to_the_best_gain():
     uppers = [
-        found.upper
-        for found in grid_improvements(slow_bandit(3, 0.03, 0), time=600.0, tolerance=1e-4)
+        grid_plan.upper
+        for grid_plan in grid_improvements(slow_bandit(3, 0.03, 0), time=600.0, tolerance=1e-4)
     ]
     assert uppers == sorted(uppers, reverse=True)
     assert SLOW_EXACT - 5e-6 <= uppers[-1] <= SLOW_EXACT + 2e-4
@@ -190,49 +190,49 @@ def fine_plan(bandit: Bandit) -> GridPlan:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_policy_on_a_fine_grid_is_nearly_the_best(seed):
     bandit = draw_bandit(seed, ("dense", "sparse", "periodic"))
-    found, exact = fine_plan(bandit), plan(bandit, 1e-6)
-    value = evaluate(bandit, lambda states, ages: int(found.action(states, ages)), 1e-3)
+    grid_plan, exact = fine_plan(bandit), plan(bandit, 1e-6)
+    value = evaluate(bandit, lambda states, ages: int(grid_plan.action(states, ages)), 1e-3)
     assert value.gain_upper >= exact.gain_lower - 3e-3
 
 
 def test_simulation_agrees_with_exact_evaluation():
     bandit = Bandit([two_state(0.2, 0.3), two_state(0.1, 0.3, 0.9)])
-    found = plan_grid(bandit, ages=3, depth=4)
-    value = evaluate(bandit, lambda states, ages: int(found.action(states, ages)), 1e-5)
-    seen = simulate_gain(found, steps=4000, replications=32, rng=1)
+    grid_plan = plan_grid(bandit, ages=3, depth=4)
+    value = evaluate(bandit, lambda states, ages: int(grid_plan.action(states, ages)), 1e-5)
+    seen = simulate_gain(grid_plan, steps=4000, replications=32, rng=1)
     wide = 6 * seen.half_width / 2.74  # six standard errors: missed with probability 1e-6
     assert abs(seen.mean - value.gain) <= wide <= 1e-3
 
 
 def test_simulation_is_the_same_twice():
-    found = plan_grid(example3(0.1), ages=3, depth=4)
-    first, second = (simulate_gain(found, steps=500, replications=4, rng=3) for _ in range(2))
+    grid_plan = plan_grid(example3(0.1), ages=3, depth=4)
+    first, second = (simulate_gain(grid_plan, steps=500, replications=4, rng=3) for _ in range(2))
     assert first.mean == second.mean
     assert np.array_equal(first.visits, second.visits)
 
 
 def test_actions_at_any_age():
-    found = plan_grid(example1(0.1), ages=6)
+    grid_plan = plan_grid(example1(0.1), ages=6)
     lasts, ages = np.array([[1, 0], [0, 1], [1, 1]]), np.array([[1, 2], [1, 10**12], [7, 1]])
-    many = found.actions(lasts, ages)
-    assert many.tolist() == [found.action(x, n) for x, n in zip(lasts, ages, strict=True)]
+    many = grid_plan.actions(lasts, ages)
+    assert many.tolist() == [grid_plan.action(x, n) for x, n in zip(lasts, ages, strict=True)]
     assert many[0] == 0
-    worth = found.pull_values(lasts, ages)
+    worth = grid_plan.pull_values(lasts, ages)
     np.testing.assert_array_equal(worth.argmax(axis=1), many)
 
 
 def test_slow_arms_agree_at_shared_ages():
     """Ages beyond the dense part of the tables share slots; beliefs there hardly differ."""
-    found = plan_grid([two_state(1e-4, 2e-4), two_state(2e-4, 1e-4, 0.7)], ages=4, depth=4)
-    near = found.pull_values([[0, 1]] * 3, [[1, 3_000], [1, 3_001], [1, 3_030]])
-    assert np.ptp(near, axis=0).max() < 0.02 * np.ptp(found.values)
+    grid_plan = plan_grid([two_state(1e-4, 2e-4), two_state(2e-4, 1e-4, 0.7)], ages=4, depth=4)
+    near = grid_plan.pull_values([[0, 1]] * 3, [[1, 3_000], [1, 3_001], [1, 3_030]])
+    assert np.ptp(near, axis=0).max() < 0.02 * np.ptp(grid_plan.values)
 
 
 def test_ties_go_to_the_arm_pulled_last_then_to_the_first():
     arm = two_state(0.5, 0.5)
-    found = plan_grid([arm, arm, arm], ages=2, depth=2)
-    assert found.action([0, 0, 0], [3, 2, 1]) == 2
-    assert found.action([0, 0, 0], [3, 2, 2]) == 0
+    grid_plan = plan_grid([arm, arm, arm], ages=2, depth=2)
+    assert grid_plan.action([0, 0, 0], [3, 2, 1]) == 2
+    assert grid_plan.action([0, 0, 0], [3, 2, 2]) == 0
 
 
 def test_two_pulls_and_rests_are_spelled_out():
@@ -245,8 +245,8 @@ def test_two_pulls_and_rests_are_spelled_out():
 
 def test_all_arms_at_once_earn_the_sum_of_their_gains():
     arms = [two_state(0.1, 0.3), two_state(0.2, 0.1, 0.5)]
-    found = plan_grid(arms, pulls=2, tolerance=1e-8)
-    assert found.upper == pytest.approx(sum(arm.gain for arm in arms), abs=1e-7)
+    grid_plan = plan_grid(arms, pulls=2, tolerance=1e-8)
+    assert grid_plan.upper == pytest.approx(sum(arm.gain for arm in arms), abs=1e-7)
 
 
 def test_numba_is_not_imported_before_it_is_needed():

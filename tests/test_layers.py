@@ -54,12 +54,12 @@ def imports(tree, package):
 def used_parts(path):
     """Parts of restive that a file imports; a name of the package itself stands for 'restive'."""
     package = ["restive", *path.relative_to(ROOT).parent.parts]
-    found = set()
+    modules_named = set()
     for name in imports(ast.parse(path.read_text(encoding="utf-8")), package):
         words = name.split(".")
         if words[0] == "restive":
-            found.add(words[1] if len(words) > 1 and words[1] in FLOOR else "restive")
-    return found
+            modules_named.add(words[1] if len(words) > 1 and words[1] in FLOOR else "restive")
+    return modules_named
 
 
 def modules():
@@ -146,5 +146,5 @@ def test_the_reader_of_imports_sees_them_all():
         "def f():\n    from restive.g import h\n"
         "if TYPE_CHECKING:\n    import hidden\n"
     )
-    found = set(imports(tree, ["restive", "cli"]))
-    assert found == {"a.b", "restive.cli.c", "restive.d.e", "restive.g.h"}
+    modules_named = set(imports(tree, ["restive", "cli"]))
+    assert modules_named == {"a.b", "restive.cli.c", "restive.d.e", "restive.g.h"}

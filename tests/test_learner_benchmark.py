@@ -30,10 +30,10 @@ def numbers(bandit):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_draws_follow_from_the_seed_alone(kind):
-    one = numbers(draw(kind, 1, 0))
-    assert one == numbers(draw(kind, 1, 0))
-    assert one != numbers(draw(kind, 2, 0))
-    assert one != numbers(draw(kind, 1, 1))
+    first = numbers(draw(kind, 1, 0))
+    assert first == numbers(draw(kind, 1, 0))
+    assert first != numbers(draw(kind, 2, 0))
+    assert first != numbers(draw(kind, 1, 1))
 
 
 def test_kinds_are_what_they_are_called():

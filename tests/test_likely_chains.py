@@ -52,42 +52,42 @@ CASES = [
 @pytest.mark.parametrize("kind", ["positive", "negative", "both", "point"])
 def test_sums_of_powers_lie_between_their_bounds(kind):
     rng, ages = np.random.default_rng(1), 9
-    found = np.empty((ages, 6))
+    limits = np.empty((ages, 6))
     for _ in range(300):
         ends = np.sort(rng.uniform(-1, 1, 2)) if kind == "both" else np.sort(rng.random(2))
         x, y = {"negative": -ends[::-1], "point": ends[[0, 0]] * rng.choice([-1, 1])}.get(
             kind, ends
         )
-        plausible_chains.sums_between(x, y, found)
+        plausible_chains.sums_between(x, y, limits)
         z = np.linspace(x, y, 40)[:, None]
         n = np.arange(ages)
         powers, falling = z**n, n * z ** np.maximum(n - 1, 0)
         truth = np.stack([powers.cumsum(1), falling.cumsum(1), (n + 1) * powers], axis=-1)
-        assert (truth >= found[:, ::2] - 1e-12).all()
-        assert (truth <= found[:, 1::2] + 1e-12).all()
+        assert (truth >= limits[:, ::2] - 1e-12).all()
+        assert (truth <= limits[:, 1::2] + 1e-12).all()
         if kind == "point":
-            np.testing.assert_allclose(found[:, ::2], truth[0], atol=1e-12)
-            np.testing.assert_allclose(found[:, 1::2], truth[0], atol=1e-12)
+            np.testing.assert_allclose(limits[:, ::2], truth[0], atol=1e-12)
+            np.testing.assert_allclose(limits[:, 1::2], truth[0], atol=1e-12)
 
 
 def test_rows_lie_between_their_bounds_which_are_exact_to_first_order():
     rng, ages = np.random.default_rng(2), 9
-    sums, found = np.empty((ages, 6)), np.empty((ages, 2, 2))
+    sums, limits = np.empty((ages, 6)), np.empty((ages, 2, 2))
     for _ in range(400):
         wide = float(rng.choice([0.002, 0.1, 1.0]))
         p0, q0 = rng.random(2) * (1 - wide)
         p1, q1 = (p0, q0) + rng.random(2) * wide
         plausible_chains.sums_between(1 - p1 - q1, 1 - p0 - q0, sums)
-        plausible_chains.switches_between(p0, p1, q0, q1, sums, found)
+        plausible_chains.switches_between(p0, p1, q0, q1, sums, limits)
         p, q = np.meshgrid(np.linspace(p0, p1, 9), np.linspace(q0, q1, 9))
         truth = rows_of(p.ravel(), q.ravel(), ages)
-        assert (truth >= found[..., 0] - 1e-12).all()
-        assert (truth <= found[..., 1] + 1e-12).all()
+        assert (truth >= limits[..., 0] - 1e-12).all()
+        assert (truth <= limits[..., 1] + 1e-12).all()
         if p1 + q1 <= 1:  # two corners
-            np.testing.assert_allclose(found[..., 0], truth.min(axis=0), atol=1e-12)
-            np.testing.assert_allclose(found[..., 1], truth.max(axis=0), atol=1e-12)
+            np.testing.assert_allclose(limits[..., 0], truth.min(axis=0), atol=1e-12)
+            np.testing.assert_allclose(limits[..., 1], truth.max(axis=0), atol=1e-12)
         if wide == 0.002:
-            extra = found[..., 1] - found[..., 0] - np.ptp(truth, axis=0)
+            extra = limits[..., 1] - limits[..., 0] - np.ptp(truth, axis=0)
             assert extra.max() < 3e-4
 
 
@@ -96,27 +96,27 @@ def test_bounds_of_a_cell_hold_in_all_of_it(case):
     rng = np.random.default_rng([3, case])
     counts = samples(rng, *CASES[case])
     ages = len(counts)
-    sums, rows, found = np.empty((ages, 6)), np.empty((ages, 2, 2)), np.empty(7)
+    sums, rows, limits = np.empty((ages, 6)), np.empty((ages, 2, 2)), np.empty(7)
     for _ in range(60):
         half = rng.choice([0.4, 0.05, 0.005], 2) * rng.random(2)
         cell = np.concatenate([half + rng.random(2) * (QUARTER - 2 * half), half])
-        plausible_chains.measure(counts, cell, -np.inf, sums, rows, found)
+        plausible_chains.measure(counts, cell, -np.inf, sums, rows, limits)
         a, b = np.meshgrid(*(cell[k] + cell[2 + k] * np.linspace(-1, 1, 41) for k in (0, 1)))
         values = likelihoods(counts, np.sin(a) ** 2, np.sin(b) ** 2)
         slack = 1e-9 * (1 + counts.sum())
-        assert found[0] == pytest.approx(values[20, 20], abs=slack)
-        assert values.max() <= found[1] + slack
+        assert limits[0] == pytest.approx(values[20, 20], abs=slack)
+        assert values.max() <= limits[1] + slack
         slopes = np.diff(values, axis=1)[:, 20] / np.diff(a, axis=1)[:, 20]  # mean value theorem
-        assert (slopes >= found[2] - 1e-6 * (1 + counts.sum())).all()
-        assert (slopes <= found[3] + 1e-6 * (1 + counts.sum())).all()
+        assert (slopes >= limits[2] - 1e-6 * (1 + counts.sum())).all()
+        assert (slopes <= limits[3] + 1e-6 * (1 + counts.sum())).all()
         slopes = np.diff(values, axis=0)[20] / np.diff(b, axis=0)[20]
-        assert (slopes >= found[4] - 1e-6 * (1 + counts.sum())).all()
-        assert (slopes <= found[5] + 1e-6 * (1 + counts.sum())).all()
+        assert (slopes >= limits[4] - 1e-6 * (1 + counts.sum())).all()
+        assert (slopes <= limits[5] + 1e-6 * (1 + counts.sum())).all()
         inner = values[:-1, :-1] + 0.0  # a Riemann sum is near enough where the cell says something
-        if np.isfinite(found[6]) and values.max() - values.min() < 3:
+        if np.isfinite(limits[6]) and values.max() - values.min() < 3:
             mean = np.log(np.mean(np.exp(inner - inner.max()))) + inner.max()
-            assert found[6] <= mean + 0.1
-            assert found[6] <= found[0]
+            assert limits[6] <= mean + 0.1
+            assert limits[6] <= limits[0]
 
 
 def region(counts, budget, side=240):
@@ -187,8 +187,8 @@ def test_samples_of_even_ages_alone_leave_both_twins():
 def test_few_cells_still_cover_the_likely_chains():
     counts = samples(np.random.default_rng(7), 0.2, 0.7, 6, 5000)
     sums, rows = np.empty((6, 6)), np.empty((6, 2, 2))
-    cells, found = np.empty((40, 4)), np.empty((40, 7))
-    size, _ = cover.refine.py_func(counts, 5.0, cells, found, sums, rows)
+    cells, limits = np.empty((40, 4)), np.empty((40, 7))
+    size, _ = cover.refine.py_func(counts, 5.0, cells, limits, sums, rows)
     _, likely = region(counts, 5.0)
     assert size <= 40
     q = likely[:, 0, 1]
@@ -207,11 +207,11 @@ def test_cells_are_narrowed_to_where_slopes_allow_the_threshold():
         width, need = rng.random(), rng.normal()
         x = np.linspace(-width, width, 4001)
         allowed = x[np.maximum(low * x, high * x) >= need]
-        found = cover.least(low, high, width, need)
+        limits = cover.least(low, high, width, need)
         if len(allowed):
-            assert found == pytest.approx(allowed[0], abs=width / 1000)
+            assert limits == pytest.approx(allowed[0], abs=width / 1000)
         else:
-            assert found >= width - width / 1000
+            assert limits >= width - width / 1000
 
 
 def walked(rng, p, q, ages, steps):

@@ -123,8 +123,8 @@ def test_uniform_numbers_are_uniform_and_unrelated():
     counts = np.histogram(draws, 100, (0, 1))[0]
     assert ((counts - 900) ** 2 / 900).sum() <= chi2.ppf(1 - FALSE_ALARM, 99)
     limit = student.ppf(1 - FALSE_ALARM / 6, 10**4) / 300
-    for one, other in ((draws[1:], draws[:-1]), (draws[:, 1:], draws[:, :-1])):
-        assert abs(np.corrcoef(one.ravel(), other.ravel())[0, 1]) <= limit
+    for later, earlier in ((draws[1:], draws[:-1]), (draws[:, 1:], draws[:, :-1])):
+        assert abs(np.corrcoef(later.ravel(), earlier.ravel())[0, 1]) <= limit
     assert abs(np.corrcoef(draws.ravel(), draws.T.ravel())[0, 1]) <= limit
 
 
@@ -186,12 +186,12 @@ def test_good_policies_beat_round_robin_and_the_best_is_found():
 def test_same_seed_same_bytes_whatever_the_threads():
     population = Population.of(FAST)
     for policy in some_policies(population):
-        one = simulate_policy(population, policy, 2, 500, 6, rng=3, threads=1)
+        alone = simulate_policy(population, policy, 2, 500, 6, rng=3, threads=1)
         two = simulate_policy(population, policy, 2, 500, 6, rng=3, threads=3)
-        assert one.run_means.tobytes() == two.run_means.tobytes()
+        assert alone.run_means.tobytes() == two.run_means.tobytes()
         more = simulate_policy(population, policy, 2, 500, 8, rng=3)
-        assert more.run_means[:6].tobytes() == one.run_means.tobytes()
-        assert simulate_policy(population, policy, 2, 500, 6, rng=4).mean != one.mean
+        assert more.run_means[:6].tobytes() == alone.run_means.tobytes()
+        assert simulate_policy(population, policy, 2, 500, 6, rng=4).mean != alone.mean
 
 
 def test_a_time_limit_leaves_an_honest_interval():

@@ -62,11 +62,11 @@ def test_examples_1_and_2(epsilon: float) -> None:
 @pytest.mark.parametrize(("epsilon", "gain"), [(0.1, 0.6412169920), (0.2, 37 / 62)])
 def test_example_3(epsilon: float, gain: float) -> None:
     cap = int(np.ceil(np.log(1e-14) / np.log(1 - 2 * epsilon)))
-    found = naive.true_gain_large_cap(example_3(epsilon), cap)
-    np.testing.assert_allclose(found, gain, atol=1e-10)
+    true_gain = naive.true_gain_large_cap(example_3(epsilon), cap)
+    np.testing.assert_allclose(true_gain, gain, atol=1e-10)
     w = [(1 - (1 - 2 * epsilon) ** m) / 2 for m in range(60)]
     formula = max(((m - 1) / 2 + w[m] / epsilon) / (m + w[m] / epsilon) for m in range(1, 60))
-    np.testing.assert_allclose(found, formula, atol=1e-12)
+    np.testing.assert_allclose(true_gain, formula, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -246,9 +246,9 @@ def test_classes_equal_enumerated_arms(pulls):
         {(i, j): budgets.transfers[classes[i], classes[j]]
          for i in range(5) for j in range(5) if i != j},
     )  # fmt: skip
-    one = certify(counted, budgets, zeros(counted), 1e-9, NEVER)
+    apart = certify(counted, budgets, zeros(counted), 1e-9, NEVER)
     other = certify(listed, spread, zeros(listed), 1e-9, NEVER)
-    assert np.isclose(one.upper, other.upper, atol=1e-7)
+    assert np.isclose(apart.upper, other.upper, atol=1e-7)
 
 
 def test_program_and_descent_agree():

@@ -167,8 +167,8 @@ def test_a_grid_is_played_again_while_noise_is_much_of_the_interval(monkeypatch)
     coarse, fine = (plan_grid(bandit, ages=ages, tolerance=1e-5) for ages in (3, 12))
     monkeypatch.setattr(plan_stages, "grid_improvements",
                         lambda *_, **__: iter([coarse, fine, fine]))  # fmt: skip
-    found = list(plan_stages.grid_stage(Task(bandit, 1e-4, 60.0, None, 0), 60.0))
-    looks = [finding.simulated for finding in found if finding.simulated is not None]
+    findings = list(plan_stages.grid_stage(Task(bandit, 1e-4, 60.0, None, 0), 60.0))
+    looks = [finding.simulated for finding in findings if finding.simulated is not None]
     widths = [look.upper - look.lower for look in looks]
     assert widths[1] < 0.5 * widths[0]
     quiet = SimulatedValue(coarse.upper - 0.1, coarse.upper - 0.11, coarse.upper - 0.09, 8, 9, 0.99)

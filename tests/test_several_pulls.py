@@ -71,33 +71,33 @@ def test_against_brute_force(seed, pulls):
         arms = [Arm(0.75 * arm.stationary + 0.25 * arm.transitions, arm.rewards) for arm in arms]
         cap = max(arm.mixing_time(3e-3) for arm in arms)
     gain, _ = brute_force(arms, pulls, cap)
-    found = plan_pulls(arms, pulls, 1e-5)
+    joint = plan_pulls(arms, pulls, 1e-5)
     slack = 3e-3 * 3 * pulls  # rows of the brute force beyond its cap
-    assert min(found.lowers) - slack <= gain.min()
-    assert gain.max() <= max(found.uppers) + slack
+    assert min(joint.lowers) - slack <= gain.min()
+    assert gain.max() <= max(joint.uppers) + slack
     assert gain.max() - gain.min() == pytest.approx(
-        max(found.uppers) - min(found.uppers), abs=2 * slack
+        max(joint.uppers) - min(joint.uppers), abs=2 * slack
     )
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_one_pull_is_the_ordinary_plan(seed):
     bandit = draw_bandit(seed, EASY)
-    exact, found = plan(bandit, 1e-6), plan_pulls(bandit, 1, 1e-4)
-    assert found.converged
-    assert (np.array(found.lowers) <= exact.upper).all()
-    assert (np.array(found.uppers) >= exact.lower).all()
-    assert found.lower <= exact.gain_upper
-    assert found.upper >= exact.gain_lower
+    exact, joint = plan(bandit, 1e-6), plan_pulls(bandit, 1, 1e-4)
+    assert joint.converged
+    assert (np.array(joint.lowers) <= exact.upper).all()
+    assert (np.array(joint.uppers) >= exact.lower).all()
+    assert joint.lower <= exact.gain_upper
+    assert joint.upper >= exact.gain_lower
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_all_pulls_earn_the_sum_of_the_gains(seed):
     bandit = draw_bandit(seed, ("dense", "sparse", "iid", "periodic"))
-    found = plan_pulls(bandit, bandit.n_arms, 1e-6)
+    joint = plan_pulls(bandit, bandit.n_arms, 1e-6)
     total = sum(float(arm.stationary @ arm.rewards) for arm in bandit.arms)
-    assert found.lower - 1e-12 <= total <= found.upper + 1e-12
-    assert found.upper - found.lower <= 1e-6
+    assert joint.lower - 1e-12 <= total <= joint.upper + 1e-12
+    assert joint.upper - joint.lower <= 1e-6
 
 
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-4])
@@ -114,20 +114,20 @@ def test_values_satisfy_the_optimality_equation_where_asked():
     """max_A r(x, A) + E h(next) - h(x) lies within the bounds at states given by raw ages."""
     rng = np.random.default_rng(4)
     arms = [draw_arm("dense", rng, 2) for _ in range(3)]
-    found = plan_pulls(arms, 2, 1e-6)
-    rep, values = found.process.representation, found.values
+    joint = plan_pulls(arms, 2, 1e-6)
+    rep, values = joint.process.representation, joint.values
     for states in product(range(2), repeat=3):
         for age in (2, 3, 5):
             place = (states[0], states[1], states[2] * rep.n_ages[2] + rep.stored_age(2, age) - 1)
-            change = max(found.pull_values(states, (1, 1, age))) - values[0][place]
-            assert found.lower - 1e-4 <= change <= found.upper + 1e-4
+            change = max(joint.pull_values(states, (1, 1, age))) - values[0][place]
+            assert joint.lower - 1e-4 <= change <= joint.upper + 1e-4
 
 
 def test_the_action_takes_the_best_pair():
     good, bad = [[0.9, 0.1], [0.1, 0.9]], [[0.5, 0.5], [0.5, 0.5]]
     arms = [Arm(good, [0, 1]), Arm(bad, [0, 0.4]), Arm(good, [0, 1])]
-    found = plan_pulls(arms, 2, 1e-3)
-    assert found.action([1, 0, 1], [1, 2, 1]) == (0, 2)
+    joint = plan_pulls(arms, 2, 1e-3)
+    assert joint.action([1, 0, 1], [1, 2, 1]) == (0, 2)
     twins = plan_pulls([arms[1]] * 3, 2, 1e-3)
     assert twins.action([0, 0, 0], [2, 1, 1]) == (1, 2)  # ties: those pulled last
 

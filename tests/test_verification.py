@@ -69,11 +69,11 @@ def test_a_worse_policy_fails(monkeypatch):
     def lazy(bandit, act, runs, steps, rng):
         return honest(bandit, lambda states, ages: np.zeros(len(states), int), runs, steps, rng)
 
-    found = plan(example1())
-    low, high = planning.simulated_interval(found, 200, 500, 0)
+    best_plan = plan(example1())
+    low, high = planning.simulated_interval(best_plan, 200, 500, 0)
     assert low <= 0.7 <= high
     monkeypatch.setattr(planning, "simulate", lazy)
-    low, high = planning.simulated_interval(found, 200, 500, 0)
+    low, high = planning.simulated_interval(best_plan, 200, 500, 0)
     assert high < 0.7
 
 

@@ -38,9 +38,9 @@ def test_the_exponent_is_that_of_the_mean():
 
 @pytest.mark.parametrize(("held", "verdict"), [(950, "pass"), (925, "pass"), (890, "FAIL")])
 def test_too_few_held_fail(held, verdict):
-    found = bands.finding("name", "holds", [k < held for k in range(1000)], 0.93)
-    assert found.verdict == verdict
-    low, high = (float(word.rstrip("%")) for word in found.interval.split(", "))
+    coverage = bands.finding("name", "holds", [k < held for k in range(1000)], 0.93)
+    assert coverage.verdict == verdict
+    low, high = (float(word.rstrip("%")) for word in coverage.interval.split(", "))
     assert low < held / 10 < high
 
 
@@ -68,6 +68,6 @@ def test_holding_means_everywhere():
 def test_refused_bands_are_counted_and_promise_nothing():
     refused = bands.mean_band(np.zeros((2, 3)))
     assert bands.holds(refused, np.zeros(3)) is None
-    found = bands.finding("name", "holds", [True] * 19 + [False] + [None] * 30, 0.93)
-    assert found.measured == "95.0% of 20; 30 refused"
+    coverage = bands.finding("name", "holds", [True] * 19 + [False] + [None] * 30, 0.93)
+    assert coverage.measured == "95.0% of 20; 30 refused"
     assert bands.finding("name", "holds", [None, None], 0.93).verdict == "skipped"

@@ -126,10 +126,10 @@ def test_half_a_file_is_noticed(tmp_path):
                 time.sleep(0.005)
 
     whole = b"x" * 5000
-    found = list(faults._kills("made up", 5, work, tmp_path, lambda files: all(
+    findings = list(faults._kills("made up", 5, work, tmp_path, lambda files: all(
         data == whole for data in files.values())))  # fmt: skip
-    assert found[0].verdict == "FAIL"
-    assert found[1].verdict == "pass"
+    assert findings[0].verdict == "FAIL"
+    assert findings[1].verdict == "pass"
 
 
 @pytest.mark.parametrize(

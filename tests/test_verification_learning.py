@@ -39,11 +39,11 @@ def test_77_failures_are_the_most_that_chance_explains():
 @pytest.mark.parametrize("run", [learning.run_published, learning.run_mdp, learning.run_tied])
 def test_honest_sets_hold(run, monkeypatch):
     monkeypatch.setattr(learning, "STEPS", 400)
-    one = run(3)
-    assert one.held
-    assert 0 < one.closest < 1
-    assert one.margin > 0
-    assert one.episodes > 3
+    single_run = run(3)
+    assert single_run.held
+    assert 0 < single_run.closest < 1
+    assert single_run.margin > 0
+    assert single_run.episodes > 3
 
 
 class Narrow(Optimism):
@@ -140,8 +140,8 @@ def test_the_growth_in_states_is_judged(exponent, height, verdicts, monkeypatch)
         return noise * height * np.sqrt(4 * horizon) * (sizes / 4.0) ** exponent
 
     monkeypatch.setattr(growth, "spread", spread)
-    found = [f.verdict for f in growth.check_lower_bound(Settings(quick=True))]
-    assert found == verdicts * 2
+    outcomes = [f.verdict for f in growth.check_lower_bound(Settings(quick=True))]
+    assert outcomes == verdicts * 2
 
 
 def test_intervals_cover_the_truth_they_were_drawn_from():
