@@ -88,7 +88,7 @@ def _alarmed() -> list[Patch]:
 @defect("changing-world-stays", "the arms of a changing world never change",
         CHANGING + "every_stage_moves_and_pays_by_its_own_bandit")  # fmt: skip
 def _stays() -> list[Patch]:
-    return [(ChangingWorld, "paths", BanditWorld.paths)]
+    return [(ChangingWorld, "_path", BanditWorld._path)]
 
 
 @defect("coupling-overlooked", "what was seen of one arm says nothing of the other",
