@@ -8,8 +8,7 @@ import pytest
 import naive_clocks as naive
 from restive import Arm, Bandit, plan
 from restive._kernels import clocks as kernel
-from restive.base.errors import TooLargeError
-from restive.many.block_bounds import OutOfTimeError
+from restive.base.errors import OutOfTimeError, TooLargeError
 from restive.many.clock_blocks import ClockBlocks, ClockPolicy, clock_ages
 from restive.many.clock_iteration import STEP, ClockProcess, along, solve_clocks
 from restive.many.clocks import Rows, hidden_clock, mixed_clock

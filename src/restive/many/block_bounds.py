@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from restive.base.described import Brief
-from restive.base.errors import OutOfTimeError as OutOfTimeError  # planners of blocks raise it
 from restive.model.bandit import Arm
 from restive.planning import Plan
 from restive.policies.policy import Policy

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from restive.base.arrays import Floats, Ints
-from restive.base.errors import TooLargeError
+from restive.base.errors import OutOfTimeError, TooLargeError
 from restive.base.machine import memory_allowed
-from restive.many.block_bounds import HASTY, BlockBounds, BlockPlanner, OutOfTimeError
+from restive.many.block_bounds import HASTY, BlockBounds, BlockPlanner
 from restive.many.blocks import ExactBlocks
 from restive.many.clocks import ArmClock, Choices, axes, hidden_clock, mixed_clock
 from restive.many.grid_points import slip_cost

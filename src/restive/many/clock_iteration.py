@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from restive._kernels import clocks as kernel
 from restive.base.arrays import Floats
+from restive.base.errors import OutOfTimeError
 from restive.base.machine import share_out
 from restive.many.clocks import ArmClock, Choices, Rows, axes
 
@@ -27,10 +28,6 @@ IMPROVE = (1, 2, 4, 8, 13, 20, 30, 45)  # sweeps after which a blind policy is c
 STALLED = 40  # sweeps in which the bounds did not come nearer: periods keep them apart
 SHRUNK = 0.95
 EPS = float(np.finfo(np.float64).eps)
-
-
-class LateError(Exception):
-    """The deadline came in the middle of a sweep."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +146,7 @@ class ClockProcess:
     def _entries(self, values: Floats, arm: int, last: int, laws: _Laws) -> Floats:
         """Reward and value after a pull: its outcome, the state of the arm left, the others."""
         if perf_counter() > self.deadline:
-            raise LateError
+            raise OutOfTimeError
         axis = self.others(arm).index(last) + 1
         left = np.moveaxis(_mixed(self.first[last], values, axis), axis, 1)
         rewards = self.clocks[arm].arm.rewards.reshape(-1, *[1] * (left.ndim - 1))
@@ -159,7 +156,7 @@ class ClockProcess:
     def _aged(self, values: Floats, axis: int, arms: Sequence[int], laws: _Laws) -> Floats:
         """One step later for these arms, whose axes begin with this one."""
         if perf_counter() > self.deadline:
-            raise LateError
+            raise OutOfTimeError
         for place, j in enumerate(arms, start=axis):
             values = _mixed(laws.older[j], values, place)
         return values
@@ -227,6 +224,6 @@ def solve_clocks(
             settled = not process.blind or count > IMPROVE[-1]
             if settled and (upper - lower <= tolerance or count - since > STALLED):
                 break
-    except LateError:
+    except OutOfTimeError:
         pass
     return best
