@@ -4,14 +4,16 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import naive_clocks as naive
 from restive import Arm, Bandit, plan
 from restive._kernels import clocks as kernel
 from restive.base.errors import OutOfTimeError, TooLargeError
-from restive.many.clock_blocks import ClockBlocks, ClockPolicy, clock_ages
+from restive.many.clock_ages import arm_uses
+from restive.many.clock_blocks import ClockBlocks, ClockPolicy
 from restive.many.clock_iteration import STEP, ClockProcess, along, solve_clocks
-from restive.many.clocks import Rows, hidden_clock, mixed_clock
+from restive.many.clocks import BeliefPoints, Rows, hidden_clock, limit_laws, mixed_clock
 from restive.many.pricing import price_out
 from restive.planning.evaluation import evaluate
 
@@ -33,6 +35,20 @@ def problem(seed):
     if seed % 5 == 4:
         arms[-1] = FLIP if seed % 2 else CYCLE
     return Bandit(arms)
+
+
+def hidden(arm, last):
+    """A clock whose states have ages up to ``last``, or some less."""
+    return hidden_clock(arm, [range(2, max(last - s, 1) + 1) for s in range(arm.n_states)])
+
+
+def mixed(arm, last):
+    """A clock of beliefs of age 2, of some up to ``last``, and of the limits."""
+    own = [np.linalg.matrix_power(arm.transitions, n) for n in range(2, last + 1)]
+    later = [rows[s] for n, rows in enumerate(own[1:]) for s in range(arm.n_states) if (n + s) % 2]
+    beliefs = np.array([*own[0], *limit_laws(arm), *later])
+    costs = (beliefs**2).sum(axis=1)
+    return mixed_clock(BeliefPoints(arm, beliefs, costs), last)
 
 
 def test_rows_are_mixed_along_an_axis():
@@ -75,7 +91,7 @@ def block(make, count=3):
     """A small process of arms of 2 to 5 states, one of them periodic, and values of its states."""
     rng = np.random.default_rng(3)
     sizes = [(random_arm(rng, 2), 4), (random_arm(rng, 5), 3), (FLIP, 3), (random_arm(rng, 3), 2)]
-    process = ClockProcess([make(*size) for size in sizes[:count]], blind=make is hidden_clock)
+    process = ClockProcess([make(*size) for size in sizes[:count]], blind=make is hidden)
     return process, [rng.normal(size=process.shape(last)) for last in range(count)]
 
 
@@ -85,8 +101,7 @@ def by_number(process, values):
             for part, order in zip(values, process.axes, strict=True)]  # fmt: skip
 
 
-BLOCKS = [(hidden_clock, 1), (hidden_clock, 3), (hidden_clock, 4), (mixed_clock, 2),
-          (mixed_clock, 3)]  # fmt: skip
+BLOCKS = [(hidden, 1), (hidden, 3), (hidden, 4), (mixed, 2), (mixed, 3)]
 
 
 @pytest.mark.parametrize(("make", "count"), BLOCKS)
@@ -103,7 +118,7 @@ def test_sweeps_take_the_best_pulls(make, count):
 
 
 def test_sweeps_take_the_pulls_of_a_policy():
-    process, values = block(hidden_clock)
+    process, values = block(hidden)
     policy = process.choose([-part for part in values])  # not the best one
     fresh, plain = process.zeros(), by_number(process, values)
     low, high = process.sweep(values, fresh, policy, 0.0)
@@ -117,7 +132,7 @@ def test_sweeps_take_the_pulls_of_a_policy():
 
 
 def test_choices_are_the_best_to_who_cannot_see():
-    process, values = block(hidden_clock)
+    process, values = block(hidden)
     policy, plain = process.choose(values), by_number(process, values)
     for last, order in enumerate(process.axes):
         worth = naive.worths(process.clocks, plain, order)
@@ -130,13 +145,12 @@ def test_choices_are_the_best_to_who_cannot_see():
     assert any(len(np.unique(ways)) > 1 for ways in policy.ways)
 
 
-@pytest.mark.parametrize("make", [hidden_clock, mixed_clock])
-@pytest.mark.parametrize("ages", [3, 4, 9])
+@pytest.mark.parametrize("make", [hidden, mixed])
+@pytest.mark.parametrize("ages", [2, 3, 9])
 def test_clocks_keep_laws(make, ages):
     for arm in (random_arm(np.random.default_rng(4), 4), FLIP, CYCLE):
         clock = make(arm, ages)
-        own = [clock.blind] if make is hidden_clock else []
-        for rows in (clock.first, clock.older, clock.shown, *own):
+        for rows in (clock.first, clock.older, clock.shown, clock.blind):
             assert rows.min() >= 0
             np.testing.assert_allclose(rows.sum(axis=1), 1, atol=1e-12)
         law, step = clock.first, clock.arm.transitions @ clock.arm.transitions
@@ -147,7 +161,7 @@ def test_clocks_keep_laws(make, ages):
 
 def test_choices_do_not_see_the_tail():
     rng = np.random.default_rng(6)
-    clocks = [hidden_clock(random_arm(rng, 3), n) for n in (3, 2, 4)]
+    clocks = [hidden(random_arm(rng, 3), n) for n in (3, 2, 4)]
     process = ClockProcess(clocks, blind=True)
     policy = process.choose([rng.normal(size=process.shape(last)) for last in range(3)]).ways
     assert len(np.unique(policy[0])) > 1
@@ -160,8 +174,8 @@ def test_choices_do_not_see_the_tail():
 @pytest.mark.parametrize("seed", range(12))
 def test_the_lower_bound_is_the_gain_of_its_policy(seed):
     bandit = problem(seed)
-    ages = [2 + (seed + j) % 4 for j in range(bandit.n_arms)]
-    clocks = [hidden_clock(arm, n) for arm, n in zip(bandit.arms, ages, strict=True)]
+    ages = [1 + (seed + j) % 4 for j in range(bandit.n_arms)]
+    clocks = [hidden(arm, n) for arm, n in zip(bandit.arms, ages, strict=True)]
     solved = solve_clocks(ClockProcess(clocks, blind=True), None, 1e-9)
     value = evaluate(bandit, ClockPolicy(clocks, solved.policy), 1e-7)
     if seed % 5 != 4:
@@ -205,11 +219,88 @@ def test_intervals_by_clocks_hold_the_best_gain(seed):
     assert priced.upper >= exact.gain_lower
 
 
-def test_more_ages_as_the_error_falls():
-    arms = problem(3).arms
-    coarse, fine = clock_ages(arms, 0.5), clock_ages(arms, 0.01)
-    assert all(a < b for a, b in zip(coarse, fine, strict=True))
-    assert clock_ages([Arm([[1.0]], [0.5])], 0.1) == [2]
+def slow_arm():
+    """Left seldom in its first state, where it stays long."""
+    return Arm([[0.98, 0.01, 0.01], [0.1, 0.6, 0.3], [0.05, 0.15, 0.8]], [0.0, 0.4, 0.9])
+
+
+def test_more_is_told_apart_the_less_may_be_lost():
+    arms = [slow_arm(), random_arm(np.random.default_rng(3), 3), Arm([[1.0]], [0.5])]
+    uses = arm_uses(arms)
+    for use, arm in zip(uses, arms, strict=True):
+        coarse, fine = use.ages(0.01), use.ages(1e-5)
+        assert all(own == late[: len(own)] for own, late in zip(coarse, fine, strict=True))
+        assert use.count(1e-5, True) == sum(map(len, fine)) + arm.n_states
+        few, many = use.beliefs.until(0.01).points, use.beliefs.until(1e-5).points
+        np.testing.assert_array_equal(many[: len(few)], few)
+    assert [use.count(1e-5, True) > use.count(0.01, True) for use in uses] == [True, True, False]
+    assert [use.count(1e-5, False) > use.count(0.01, False) for use in uses] == [True, True, False]
+    assert len(uses[0].ages(1e-3)[0]) > len(uses[0].ages(1e-3)[2])  # it stays in its last state
+
+
+def test_beliefs_are_chosen_where_mixtures_spread_most():
+    use = arm_uses([slow_arm(), random_arm(np.random.default_rng(3), 3)])[0]
+    order = use.beliefs
+    first = order.until(np.inf).points
+    np.testing.assert_allclose(first[:3], np.linalg.matrix_power(slow_arm().transitions, 2))
+    beliefs, often = order._candidates
+    order.until(1e-4)
+    assert all(a >= b for a, b in zip(order.costs, order.costs[1:], strict=False))
+    # what is left to win falls well below what the first belief has won
+    mixtures, error = order.until(1e-4).mixtures(beliefs)
+    assert error < 1e-11
+    worth = order.until(1e-4).points @ order._worth - (beliefs @ order._worth)[:, None]
+    left = often * np.sqrt((mixtures[:, :, None] * worth**2).sum(axis=(1, 2)))
+    assert left.max() < 0.3 * order.costs[0]
+
+
+def test_mixtures_are_the_cheapest():
+    """Those of a linear program."""
+    arm = random_arm(np.random.default_rng(8), 4)
+    points = arm_uses([arm, slow_arm()])[0].beliefs.until(1e-4)
+    later = points.points @ arm.transitions
+    mixtures, _ = points.mixtures(later)
+    for mixture, belief in zip(mixtures, later, strict=True):
+        best = linprog(points._costs, A_eq=points.points.T, b_eq=belief, method="highs")
+        assert mixture @ points._costs <= best.fun + 1e-7
+
+
+def test_of_mixtures_exact_but_for_rounding_the_cheapest_is_taken():
+    arm = random_arm(np.random.default_rng(8), 4)
+    points = arm_uses([arm, slow_arm()])[0].beliefs.until(1e-4)
+    own = np.array([points.size - 1, 0, 1, 2]), np.array([1.0, 0.0, 0.0, 0.0])
+    belief = points.points[-1] + 1e-15 * np.array([1, -1, 1, -1])
+    places, weights = points._nearest(belief, *own)
+    assert (places[0], weights[0]) == (own[0][0], 1.0)
+
+
+def test_hidden_states_are_guessed_by_where_arms_are_left():
+    use = arm_uses([slow_arm(), random_arm(np.random.default_rng(3), 3)])[0]
+    law = use.tail_law(use.ages(0.01))
+    assert law.sum() == pytest.approx(1)
+    assert law[0] > slow_arm().stationary[0]  # mostly it was left in its slow state
+
+
+@pytest.mark.parametrize("make", [hidden, mixed])
+def test_values_are_carried_to_finer_clocks(make):
+    arm = random_arm(np.random.default_rng(5), 3)
+    coarse, fine = make(arm, 3), make(arm, 6)
+    onto = fine.onto(coarse)
+    assert onto.shape == (fine.size, coarse.size)
+    np.testing.assert_allclose(onto @ coarse.shown, fine.shown, atol=1e-12)
+    np.testing.assert_allclose(coarse.onto(coarse), np.eye(coarse.size))
+
+
+def test_shortcuts_need_fewer_sweeps(monkeypatch):
+    clocks = [mixed(arm, 6) for arm in (slow_arm(), *problem(1).arms[:2])]
+    short = solve_clocks(ClockProcess(clocks, blind=False), None, 1e-8)
+    monkeypatch.setattr("restive.many.clock_iteration._Shortcut.take", lambda *arrays: None)
+    plain = solve_clocks(ClockProcess(clocks, blind=False), None, 1e-8)
+    assert short.converged
+    assert plain.converged
+    assert short.sweeps < 0.7 * plain.sweeps
+    assert short.lower <= plain.upper
+    assert plain.lower <= short.upper
 
 
 def test_time_and_memory_are_kept():

@@ -27,6 +27,12 @@ def mix(source, target, before, size, after, shift, plain, begin, columns, weigh
             target[out + k] = source[place + k]
         for r in range(plain, rows):
             out = np.uint64((b * rows + r) * after)
+            if after == 1:  # nothing to run along
+                total = 0.0
+                for c in range(np.uint64(begin[r]), np.uint64(begin[r + 1])):
+                    total += weights[c] * source[np.uint64(b * size + columns[c])]
+                target[out] = total
+                continue
             for c in range(begin[r], begin[r + 1]):
                 place, weight = np.uint64((b * size + columns[c]) * after), weights[c]
                 if c == begin[r]:

@@ -1,4 +1,4 @@
-"""What a planner of blocks says of a block, and what it has to be able to do."""
+"""What a planner of blocks says of a block, what it has to be able to do, and what comes of it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
+
 from restive.base.described import Brief
 from restive.model.bandit import Arm
 from restive.planning import Plan
 from restive.policies.policy import Policy
 
-HASTY, PATIENT = 0.1, 0.4  # shares of the time left for one more level of accuracy
+HASTY, PATIENT = 0.15, 0.65  # shares of the time left for one more level of accuracy
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,6 +35,39 @@ class BlockBounds(Brief):
     @property
     def doubt(self) -> float:
         return self.upper - self.lower if self.error is None else self.error
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PricedInterval(Brief):
+    """Certified bounds of the best average reward of all arms, and the block behind them.
+
+    block: arms planned together for the upper bound. plan_arms, plan: arms of the policy behind
+    the lower bound, and how to act on them (their numbers in ``plan`` are places in plan_arms).
+    price: what a pull is sold for. outside: what the other arms would still earn at that price, in
+    all; 0 means that none of them wants a pull. proven_optimal: the policy is optimal for all
+    arms, within ``tolerance``.
+    """
+
+    lower: float
+    upper: float
+    block: tuple[int, ...]
+    plan_arms: tuple[int, ...]
+    price: float
+    outside: float
+    tolerance: float
+    seconds: float
+    plan: Plan | Policy | None = field(repr=False, default=None)
+    lower_kind: str = "certified"
+    upper_kind: str = "certified"
+
+    @property
+    def gap(self) -> float:
+        """upper / lower - 1."""
+        return self.upper / self.lower - 1 if self.lower > 0 else np.inf
+
+    @property
+    def proven_optimal(self) -> bool:
+        return self.upper - self.lower <= self.tolerance
 
 
 class BlockPlanner(Protocol):

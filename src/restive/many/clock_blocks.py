@@ -7,8 +7,8 @@ arm that pays a price with mixed ones, for an upper bound (docs/theory/clocks.md
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from math import inf, log2, prod
+from dataclasses import dataclass, replace
+from math import inf, prod
 from time import perf_counter
 
 import numpy as np
@@ -19,23 +19,28 @@ from restive.base.errors import OutOfTimeError, TooLargeError
 from restive.base.machine import memory_allowed
 from restive.many.block_bounds import HASTY, BlockBounds, BlockPlanner
 from restive.many.blocks import ExactBlocks
-from restive.many.clocks import ArmClock, Choices, axes, hidden_clock, mixed_clock
+from restive.many.clock_ages import OLDEST, ArmUse, arm_uses
+from restive.many.clocks import (
+    ArmClock,
+    Choices,
+    HiddenClock,
+    axes,
+    hidden_clock,
+    mixed_clock,
+    resting,
+)
 from restive.many.grid_points import slip_cost
 from restive.model.bandit import Arm
 from restive.policies.policy import Policy
 
-FIRST_ERROR = 0.6  # L1 distance of the last ages from the limit law at first,
-MOST_FIRST = 40_000  # or more, for fewer ages, where that makes more states than this
-COARSEST = 1.8  # error of any clock
-TELLING = 0.3  # error from which on bounds are of use
-EARLY, LATE = 3, 3.0  # arms that need ages alike; how much more error each later one may have
+FIRST_LOSS, FIRST_LEAST, FIRST_STATES = 0.02, 0.002, 4_000
+TELLING = 0.002  # loss from which on bounds are of use: a block that gets no further is no gain
 FINER = 0.9  # in steps of this, until the states have grown
 GROWTH = 2.0  # by so much from one level to the next
 FINEST = 1e-14
-MOST_AGES = 400
 SOLVER_SHARE = 0.25  # of the accuracy, for the iteration
 NO_TIME = 0.3  # seconds by forecast
-SWEEPS = 80  # of a level, about
+SWEEPS = 60  # of a level, about
 FIRST_PACE = 6e-9  # seconds a state, arm and sweep
 TOO_SHORT = 20_000  # states; what takes less says nothing about pace
 
@@ -43,7 +48,7 @@ TOO_SHORT = 20_000  # states; what takes less says nothing about pace
 class ClockPolicy(Policy):
     """What a block's plan with clocks does; ages beyond a clock's are one."""
 
-    def __init__(self, clocks: Sequence[ArmClock], choices: Choices) -> None:
+    def __init__(self, clocks: Sequence[HiddenClock], choices: Choices) -> None:
         self.clocks, self.choices, self.n_arms = tuple(clocks), choices, len(clocks)
         self.sizes = tuple(clock.arm.n_states for clock in clocks)
 
@@ -72,11 +77,12 @@ class ClockPolicy(Policy):
 class _Level:
     """A solved block: to go on from at another price or with more ages."""
 
-    error: float
+    loss: float
+    change: float  # from the bound of the level before
     clocks: tuple[ArmClock, ...]
     values: list[Floats]
     bound: float
-    choices: Choices | None
+    policy: ClockPolicy | None
 
 
 class ClockBlocks:
@@ -88,20 +94,38 @@ class ClockBlocks:
     def __init__(self, memory: int | None = None, deadline: float = np.inf) -> None:
         self.memory, self.deadline = memory_allowed(memory), deadline
         self.patience = HASTY
-        self._pace = FIRST_PACE
+        self._pace = FIRST_PACE  # of the latest plan, and of those of one size
+        self._paces: dict[tuple[int, bool], float] = {}
         self._block: tuple[Arm, ...] = ()  # of the latest plan, and the latest solutions of that
         # and the block before it, without a price and with one
         self._latest: dict[tuple[Arm, ...], dict[bool, _Level]] = {}
+        self._known_sizes: dict[tuple[Arm, ...], _Sizes] = {}
 
     def seconds(self, arms: Sequence[Arm], price: float | None, accuracy: float) -> float:
-        """Forecast of a first level that tells something; finer ones follow as far as they fit."""
-        return self._seconds(arms, min(_first_error(arms), TELLING), price is not None)
+        """Forecast of a level that is so accurate, going by the block before.
 
-    def _seconds(self, arms: Sequence[Arm], error: float, resting: bool) -> float:
-        blocks = _blocks(arms, clock_ages(arms, error), resting)
-        if 8 * (3 * sum(blocks) + 4 * max(blocks)) > self.memory:
+        A block that is known goes on from there, as far as its time allows.
+        """
+        alone, loss = price is None, TELLING
+        level = self._latest.get(self._block, {}).get(alone)
+        if level is not None and tuple(arms) == self._block:
+            loss = level.loss
+        elif level is not None and np.isfinite(level.change):
+            loss = min(loss, level.loss * accuracy / max(level.change, FINEST))
+        return self._seconds(self._sizes(arms), loss, alone)
+
+    def _sizes(self, arms: Sequence[Arm]) -> _Sizes:
+        key = tuple(arms)
+        if key not in self._known_sizes:
+            self._known_sizes[key] = _Sizes(key, self.deadline)
+        return self._known_sizes[key]
+
+    def _seconds(self, sizes: _Sizes, loss: float, alone: bool) -> float:
+        blocks = sizes.blocks(loss, alone)
+        if 8 * (12 * sum(blocks) + 4 * max(blocks)) > self.memory:
             return inf
-        return self._pace * SWEEPS * sum(blocks) * len(blocks)
+        pace = self._paces.get((len(blocks), alone), self._pace)
+        return pace * SWEEPS * sum(blocks) * len(blocks)
 
     def __call__(
         self, arms: Sequence[Arm], price: float | None, accuracy: float, start: object
@@ -109,55 +133,54 @@ class ClockBlocks:
         if tuple(arms) != self._block:
             before, self._block = self._block, tuple(arms)
             self._latest = {arms: self._latest.get(arms, {}) for arms in (before, self._block)}
-        if not np.isfinite(self._seconds(arms, _first_error(arms), price is not None)):
-            raise TooLargeError(f"a block of {len(arms)} arms does not fit into memory")
         alone, best, change = price is None, None, inf
+        sizes = self._sizes(arms)
+        if not np.isfinite(self._seconds(sizes, sizes.first(alone), alone)):
+            raise TooLargeError(f"a block of {len(arms)} arms does not fit into memory")
         for level in self._levels(price, accuracy):
-            if best is not None:
-                change = abs(level.bound - best.bound)
+            change = level.change
             if best is None or (level.bound > best.bound) == alone:
                 best = level
-            if change <= 0.5 * accuracy:
+            if change <= 0.5 * accuracy and level.loss <= TELLING:
                 break
         if best is None:
             raise OutOfTimeError
-        error = min(change, accuracy) if np.isfinite(change) else accuracy
-        if best.choices is None:
+        error = change if np.isfinite(change) else accuracy
+        if best.policy is None:
             return BlockBounds(max(best.bound - error, 0.0), best.bound, error)
         most = max(float(arm.rewards.max()) for arm in arms)
-        return BlockBounds(best.bound, most, error, ClockPolicy(best.clocks, best.choices))
+        return BlockBounds(best.bound, most, error, best.policy)
 
     def _levels(self, price: float | None, accuracy: float) -> Iterator[_Level]:
         """Finer and finer solutions, from the latest one of this block if there is one."""
-        arms, alone = self._block, price is None
-        known = self._latest[arms]
+        sizes, alone = self._sizes(self._block), price is None
+        known = self._latest[self._block]
         level = known.get(alone)
-        error = _first_error(arms) if level is None else level.error
+        loss = sizes.first(alone) if level is None else level.loss
         if level is not None and alone:
             yield level
-            error = _finer(arms, error)
-        while error > FINEST:
+            loss = sizes.finer(loss, alone)
+        while loss > FINEST:
             left = self.deadline - perf_counter()
-            if level is not None and self._seconds(arms, error, not alone) > self.patience * left:
+            if level is not None:
+                share = self.patience if level.loss <= TELLING else 1.0
+                if self._seconds(sizes, loss, alone) > share * left:
+                    return
+            finer = self._solved(loss, price, accuracy, level)
+            if finer is None:
                 return
-            level = self._solved(error, price, accuracy, level)
-            if level is None:
-                return
-            known[alone] = level
+            change = inf if level is None or loss == level.loss else abs(finer.bound - level.bound)
+            known[alone] = level = replace(finer, change=change)
             yield level
-            error = _finer(arms, error)
+            loss = sizes.finer(loss, alone)
 
     def _solved(
-        self, error: float, price: float | None, accuracy: float, start: _Level | None
+        self, loss: float, price: float | None, accuracy: float, start: _Level | None
     ) -> _Level | None:
         from restive.many.clock_iteration import ClockProcess, solve_clocks
 
         began, alone = perf_counter(), price is None
-        make = hidden_clock if alone else mixed_clock
-        ages = clock_ages(self._block, error)
-        clocks = tuple(make(arm, n) for arm, n in zip(self._block, ages, strict=True))
-        if price is not None:
-            clocks = (make(Arm([[1.0]], [price], name="resting"), 2), *clocks)
+        clocks = self._sizes(self._block).clocks(loss, price)
         process = ClockProcess(clocks, alone, self.deadline)
         values = None if start is None else _carried(start, clocks)
         solved = solve_clocks(process, values, max(SOLVER_SHARE * accuracy, 1e-12))
@@ -165,10 +188,13 @@ class ClockBlocks:
             return None
         if process.states > TOO_SHORT:
             self._pace = (perf_counter() - began) / (SWEEPS * process.states * len(clocks))
+            self._paces[len(clocks), alone] = self._pace
         if alone:
-            return _Level(error, clocks, solved.values, solved.lower, solved.policy)
+            hidden = [clock for clock in clocks if isinstance(clock, HiddenClock)]
+            policy = ClockPolicy(hidden, solved.policy) if solved.policy else None
+            return _Level(loss, inf, clocks, solved.values, solved.lower, policy)
         extra = sum(slip_cost(clock.arm, clock.slip) for clock in clocks)
-        return _Level(error, clocks, solved.values, solved.upper + extra, None)
+        return _Level(loss, inf, clocks, solved.values, solved.upper + extra, None)
 
 
 class QuickBlocks:
@@ -198,42 +224,52 @@ class QuickBlocks:
         return self._planner(arms, price, accuracy)(arms, price, accuracy, start)
 
 
-def _blocks(arms: Sequence[Arm], ages: Sequence[int], resting: bool) -> list[int]:
-    """States of each block: after a pull of each arm, and after a rest."""
-    sizes = [arm.n_states * max(n - 1, 1) for arm, n in zip(arms, ages, strict=True)]
-    every = prod(sizes)
-    rest = [every] if resting else []
-    return [*rest, *(every // size * arm.n_states for arm, size in zip(arms, sizes, strict=True))]
+class _Sizes:
+    """What a block tells apart by what doing without may cost, and how many states that makes."""
 
+    def __init__(self, arms: Sequence[Arm], deadline: float) -> None:
+        self.arms, self.deadline = tuple(arms), deadline
+        self._uses: list[ArmUse] | None = None
+        self._seen: dict[tuple[float, bool], list[int]] = {}
 
-def clock_ages(arms: Sequence[Arm], error: float) -> list[int]:
-    """Ages of each arm's clock: until its law is within its error (L1) of the limit, and some.
+    @property
+    def uses(self) -> list[ArmUse]:
+        if self._uses is None:
+            self._uses = arm_uses(self.arms, self.deadline)
+        return self._uses
 
-    Arms join a block in the order of what they earn, and those that come late need few ages.
-    """
-    ages = []
-    for j, arm in enumerate(arms):
-        own = min(error * LATE ** max(0, j + 1 - EARLY), COARSEST)
-        least = 3 + max(0, int(log2(1 / own)))
-        most = min(max(arm.mixing_time(own), least), MOST_AGES)
-        ages.append(2 if arm.n_states == 1 else most)
-    return ages
+    def clocks(self, loss: float, price: float | None) -> tuple[ArmClock, ...]:
+        """Hidden tails for the arms alone, mixed ones beside a price."""
+        if price is None:
+            told = [use.ages(loss) for use in self.uses]
+            guesses = [use.tail_law(ages) for use, ages in zip(self.uses, told, strict=True)]
+            return tuple(map(hidden_clock, self.arms, told, guesses))
+        points = (use.beliefs.until(loss) for use in self.uses)
+        return resting(price), *(mixed_clock(part, OLDEST) for part in points)
 
+    def blocks(self, loss: float, alone: bool) -> list[int]:
+        """States of each block: after a pull of each arm and, beside a price, after a rest."""
+        if (loss, alone) not in self._seen:
+            sizes = [use.count(loss, alone) for use in self.uses]
+            every = prod(sizes)
+            after = [
+                every // size * arm.n_states for arm, size in zip(self.arms, sizes, strict=True)
+            ]
+            self._seen[loss, alone] = after if alone else [every, *after]
+        return self._seen[loss, alone]
 
-def _first_error(arms: Sequence[Arm]) -> float:
-    """The more arms there are, the fewer ages to begin with."""
-    error = FIRST_ERROR
-    while error < COARSEST and sum(_blocks(arms, clock_ages(arms, error), False)) > MOST_FIRST:
-        error *= 1.15
-    return error
+    def first(self, alone: bool) -> float:
+        loss = FIRST_LOSS
+        while loss > FIRST_LEAST and sum(self.blocks(loss, alone)) < FIRST_STATES:
+            loss *= FINER
+        return loss
 
-
-def _finer(arms: Sequence[Arm], error: float) -> float:
-    """The next smaller error at which there are clearly more states."""
-    states = sum(_blocks(arms, clock_ages(arms, error), False))
-    while error > FINEST and sum(_blocks(arms, clock_ages(arms, error), False)) < GROWTH * states:
-        error *= FINER
-    return error
+    def finer(self, loss: float, alone: bool) -> float:
+        """The next smaller loss with clearly more states."""
+        states = sum(self.blocks(loss, alone))
+        while loss > FINEST and sum(self.blocks(loss, alone)) < GROWTH * states:
+            loss *= FINER
+        return loss
 
 
 def _carried(old: _Level, clocks: tuple[ArmClock, ...]) -> list[Floats]:

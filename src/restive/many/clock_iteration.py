@@ -24,7 +24,11 @@ from restive.many.clocks import ArmClock, Choices, Rows, axes
 
 STEP = 0.95  # towards the backup; below 1, or periodic policies make values swing
 TIE = 1e-12
-IMPROVE = (1, 2, 4, 8, 13, 20, 30, 45)  # sweeps after which a blind policy is chosen anew
+IMPROVE = (1, 2, 4, 8, 13, 20, 30, 45)  # sweeps after which a blind policy is chosen anew,
+IMPROVE_KNOWN = (2, 5, 10, 16, 24)  # and where values are known about
+DEPTH = 3  # points that a shortcut combines with the last one
+SAME = 1e-12  # share of what tells them apart that is rounding
+ASTRAY = 4.0  # bounds this much wider than before: no more shortcuts from here
 STALLED = 40  # sweeps in which the bounds did not come nearer: periods keep them apart
 SHRUNK = 0.95
 EPS = float(np.finfo(np.float64).eps)
@@ -77,7 +81,11 @@ class ClockProcess:
         return self.sizes[last], *(self.clocks[j].size for j in self.others(last))
 
     def zeros(self) -> list[Floats]:
-        return [np.zeros(self.shape(last)) for last in range(self.count)]
+        """An array for each arm pulled last, all parts of one (their ``base``)."""
+        shapes = [self.shape(last) for last in range(self.count)]
+        ends = np.cumsum([prod(shape) for shape in shapes])
+        parts = np.split(np.zeros(self.states), ends[:-1])
+        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
     def choose(self, values: list[Floats]) -> Blindfold:
         """The best pulls, as far as choices can see; of equal ones the arm pulled last."""
@@ -164,7 +172,7 @@ class ClockProcess:
     def rounding(self, values: list[Floats]) -> float:
         """Generous bound of the rounding of one backup."""
         scale = 1.0 + max(float(max(part.max(), -part.min())) for part in values)
-        terms = sum(4 + 2 * size * (1 + np.log2(2.0 + clock.ages))
+        terms = sum(4 + 2 * size * (1 + np.log2(3.0 + clock.oldest))
                     for size, clock in zip(self.sizes, self.clocks, strict=True))  # fmt: skip
         return EPS * scale * (8 + float(terms))
 
@@ -195,6 +203,36 @@ class ClockSolution:
     converged: bool
 
 
+class _Shortcut:
+    """Anderson's acceleration: the combination of the last points whose residual is least.
+
+    Bounds hold at every point, so a shortcut that leads astray costs sweeps and nothing else.
+    """
+
+    def __init__(self) -> None:
+        self._points: list[Floats] = []
+        self._residuals: list[Floats] = []
+
+    def restart(self) -> None:
+        self._points.clear()
+        self._residuals.clear()
+
+    def take(self, point: Floats, image: Floats) -> None:
+        """The next point, in place of the image; both are needed no more."""
+        residual = image - point
+        residual -= residual.mean()
+        self._points.append(point.copy())
+        self._residuals.append(residual)
+        del self._points[: -DEPTH - 1], self._residuals[: -DEPTH - 1]
+        moves = [own - residual for own in self._residuals[:-1]]
+        # not by BLAS, which would start threads of its own
+        gram = np.array([[np.einsum("i,i->", a, b) for b in moves] for a in moves])
+        along = np.array([np.einsum("i,i->", move, residual) for move in moves])
+        shares = np.linalg.lstsq(gram, -along, rcond=SAME)[0] if moves else along
+        for share, move, own in zip(shares, moves, self._points, strict=False):
+            image += share * (own - point + move)
+
+
 def solve_clocks(
     process: ClockProcess, start: list[Floats] | None, tolerance: float, most: int = 2000
 ) -> ClockSolution | None:
@@ -202,28 +240,42 @@ def solve_clocks(
 
     A blind policy is chosen anew now and then at first, and bounds are those of the last one.
     """
-    values = process.zeros() if start is None else [part.copy() for part in start]
-    fresh = process.zeros()
-    policy, best = None, None
+    values, fresh = process.zeros(), process.zeros()
+    for part, known in zip(values, start or [], strict=False):
+        part[:] = known
+    policy, best, shortcut = None, None, _Shortcut()
+    improve = IMPROVE if start is None else IMPROVE_KNOWN
     gain, lower, upper, narrowest, since = 0.0, -np.inf, np.inf, np.inf, 0
     try:
         for count in range(most):
-            if process.blind and (count == 0 or count in IMPROVE):
+            if process.blind and (count == 0 or count in improve):
                 policy = process.choose(values)
                 lower, upper, narrowest = -np.inf, np.inf, np.inf
+                shortcut.restart()
             slack = process.rounding(values)
             low, high = process.sweep(values, fresh, policy, gain)
-            values, fresh, gain = fresh, values, 0.5 * (low + high)
+            gain = 0.5 * (low + high)
             lower, upper = max(lower, low - slack), min(upper, high + slack)
+            if high - low > ASTRAY * narrowest:
+                shortcut.restart()
             if upper - lower < SHRUNK * narrowest:
                 narrowest, since = upper - lower, count
             if best is None or not process.blind or lower >= best.lower:
                 narrow = upper - lower <= tolerance
                 ways = None if policy is None else policy.ways
-                best = ClockSolution(lower, upper, values, ways, count + 1, narrow)
-            settled = not process.blind or count > IMPROVE[-1]
+                best = ClockSolution(lower, upper, fresh, ways, count + 1, narrow)
+            settled = not process.blind or count > improve[-1]
             if settled and (upper - lower <= tolerance or count - since > STALLED):
                 break
+            shortcut.take(_whole(values), _whole(fresh))
+            values, fresh = fresh, values
     except OutOfTimeError:
         pass
     return best
+
+
+def _whole(parts: list[Floats]) -> Floats:
+    """The array that these are parts of."""
+    whole = parts[0].base
+    assert isinstance(whole, np.ndarray)
+    return whole

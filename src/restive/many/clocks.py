@@ -1,12 +1,12 @@
-"""What is remembered of an arm at rest: its age up to a limit, and beyond that little or nothing.
+"""What is remembered of an arm at rest: some ages or beliefs, and else little or nothing.
 
-A clock of N ages tells the ages 2, ..., N - 1 of an arm apart, by the state last seen. What
-becomes of it at age N makes the difference (docs/theory/clocks.md):
+Two kinds of clocks make the difference (docs/theory/clocks.md):
 
-- *hidden*: the policy forgets the arm, but its true state goes on. Every policy that forgets is a
-  policy, and its gain is that of a finite chain: a certified lower bound.
-- *mixed*: the belief is replaced by a random one of its own mean, an older one or the limit law.
-  Knowing more than the bandit shows, no policy earns less: a certified upper bound.
+- *hidden*: by the state last seen, ages one by one up to some age; then the policy forgets the
+  arm, but its true state goes on. Every policy that forgets is a policy, and its gain is that of a
+  finite chain: a certified lower bound.
+- *mixed*: some beliefs. Any other one that the arm comes to is replaced by a random one of its own
+  mean. Knowing more than the bandit shows, no policy earns less: a certified upper bound.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from restive.model.bandit import Arm
 
 # for each arm pulled last what to pull in every state: its place in the order of ``axes``
 Choices = list[NDArray[np.uint8]]
+Ages = tuple[tuple[int, ...], ...]  # for each state those that are told apart, ascending
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -60,19 +61,18 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class ArmClock:
-    """What is remembered of one arm at rest: ages 2, ..., ages - 1 by last state, then a tail.
+    """What is remembered of one arm at rest, as Z points.
 
-    first: (S, Z) where an arm just seen in a state is one step later. older: (Z, Z) where
-    points are one step later. shown: (Z, S) law of the state that a pull shows. error: largest
-    L1 distance by which a replaced belief misses its mean.
+    first: (S, Z) where an arm just seen in a state is one step later. older: (Z, Z) where points
+    are one step later. shown: (Z, S) law of the state that a pull shows. oldest: the last age told
+    apart.
     """
 
     arm: Arm
-    ages: int
     first: Floats
     older: Floats
     shown: Floats
-    error: float = 0.0
+    oldest: int
 
     @property
     def size(self) -> int:
@@ -81,43 +81,111 @@ class ArmClock:
     @property
     def slip(self) -> float:
         """How far replaced beliefs may be off, rounding included (L1)."""
-        return self.error + EPS * (8 + 2 * self.arm.n_states * log2(2.0 + self.ages))
+        return EPS * (8 + 2 * self.arm.n_states * log2(3.0 + self.oldest))
 
-    @property
-    def tail(self) -> int:
-        """Where the points beyond the last age begin."""
-        return self.arm.n_states * (self.ages - 2)
-
-    def place(self, states: Ints, ages: Ints) -> Ints:
-        """Points of an arm at rest; those of the tail are one to the policy."""
-        known = (ages - 2) * self.arm.n_states + states
-        return np.where(ages < self.ages, known, self.tail)
+    @cached_property
+    def blind(self) -> Floats:
+        """(Z, Z): what choices see instead of each point."""
+        return np.eye(self.size)
 
     def onto(self, old: ArmClock) -> Floats:
-        """(Z, old Z): an older clock's points to read values off; its tail where ages are new."""
-        matrix = np.zeros((self.size, old.size))
-        known = min(self.tail, old.tail)
-        matrix[:known, :known] = np.eye(known)
-        if old.size - old.tail == self.arm.n_states == self.size - self.tail:
-            matrix[known:, old.tail :] = self.shown[known:]
-        else:
-            matrix[known:, old.tail] = 1.0
-        return matrix
+        """(Z, old Z): an older clock's points to read values off."""
+        raise NotImplementedError
 
     @cached_property
     def breadth(self) -> float:
-        """About how many points matter, whatever the number of ages."""
+        """About how many points matter, however many there are."""
         try:
             return self.arm.n_states * self.arm.mixing_time(0.25)
         except ArithmeticError:  # too slow to count
             return inf
 
+
+@dataclass(frozen=True, eq=False)
+class HiddenClock(ArmClock):
+    """For each last state its ages, then the true states, which choices do not see.
+
+    ages: for each state those told apart, ascending from 2. guess: (S,) the law of a hidden state
+    by which choices are made.
+    """
+
+    ages: Ages
+    guess: Floats
+
+    @cached_property
+    def begins(self) -> Ints:
+        """(S + 1,): where the points of each last state begin, and the tail."""
+        return np.cumsum([0, *map(len, self.ages)])
+
+    @property
+    def tail(self) -> int:
+        """Where the hidden states begin."""
+        return int(self.begins[-1])
+
+    def place(self, states: Ints, ages: Ints) -> Ints:
+        """Points of an arm at rest; those of the tail are one to the policy."""
+        known = ages - 2 < np.diff(self.begins)[states]
+        return np.where(known, self.begins[states] + ages - 2, self.tail)
+
+    def onto(self, old: ArmClock) -> Floats:
+        """The tail's where ages are new."""
+        assert isinstance(old, HiddenClock)
+        matrix = np.zeros((self.size, old.size))
+        matrix[self.tail :, old.tail :] = np.eye(self.arm.n_states)
+        for state, (own, told) in enumerate(zip(self.ages, old.ages, strict=True)):
+            begin, known = int(self.begins[state]), min(len(own), len(told))
+            spots = np.arange(known)
+            matrix[begin + spots, int(old.begins[state]) + spots] = 1.0
+            fresh = slice(begin + known, begin + len(own))
+            matrix[fresh, old.tail :] = self.shown[fresh]
+        return matrix
+
     @cached_property
     def blind(self) -> Floats:
-        """(Z, Z): hidden states replaced by their mean, for choices that cannot see them."""
+        """Hidden states replaced by a law."""
         matrix = np.eye(self.size)
-        matrix[self.tail :, self.tail :] = self.arm.stationary
+        matrix[self.tail :, self.tail :] = self.guess
         return matrix
+
+
+class BeliefPoints(ArmGrid):
+    """Beliefs of an arm and the cost of each in a mixture: a cheap one is of near beliefs."""
+
+    def __init__(self, arm: Arm, points: Floats, costs: Floats) -> None:
+        super().__init__(arm, [[1]] * arm.n_states)
+        self.__dict__.update(points=points, _costs=costs)
+
+    def mixtures(self, beliefs: Floats) -> tuple[Floats, float]:
+        """(Q, G): weights of the points for each belief, and how far off they are (L1)."""
+        places = self.locate(beliefs)
+        matrix = np.zeros((len(beliefs), self.size))
+        for row, spots, weights in zip(matrix, places.places, places.weights, strict=True):
+            np.add.at(row, spots, weights)
+        return matrix, places.error
+
+
+@dataclass(frozen=True, eq=False)
+class MixedClock(ArmClock):
+    """Beliefs, and whatever lies between them as a mixture of them.
+
+    error: largest L1 distance by which a replaced belief misses its mean.
+    """
+
+    points: BeliefPoints
+    error: float
+
+    @property
+    def slip(self) -> float:
+        return self.error + super().slip
+
+    def onto(self, old: ArmClock) -> Floats:
+        """Mixed where points are new."""
+        assert isinstance(old, MixedClock)
+        same = min(self.size, old.size)
+        if np.array_equal(self.shown[:same], old.shown[:same]):
+            fresh = old.points.mixtures(self.shown[same:])[0]
+            return np.concatenate([np.eye(same, old.size), fresh])
+        return old.points.mixtures(self.shown)[0]
 
 
 def axes(clocks: Sequence[ArmClock]) -> list[list[int]]:
@@ -129,44 +197,50 @@ def axes(clocks: Sequence[ArmClock]) -> list[list[int]]:
     return [[last, *(j for j in order if j != last)] for last in range(len(clocks))]
 
 
-def hidden_clock(arm: Arm, ages: int) -> ArmClock:
-    """From the last age on the arm's true state, which the policy does not see."""
-    size, powers = arm.n_states, _powers(arm, ages)
-    tail = size * (ages - 2)
-    older = np.zeros((tail + size, tail + size))
-    older[: tail - size, size:tail] = np.eye(max(tail - size, 0))
-    if tail:
-        older[tail - size : tail, tail:] = powers[ages]
-    older[tail:, tail:] = arm.transitions
-    shown = np.concatenate([*(powers[n] for n in range(2, ages)), np.eye(size)])
+def hidden_clock(
+    arm: Arm, ages: Sequence[Sequence[int]], guess: Floats | None = None
+) -> HiddenClock:
+    """Beyond the ages of the last state seen the arm's true state, which the policy does not see.
+
+    ages: for each state 2, 3, ... up to some age, or none. guess: where the arm is likely to be
+    then, by default as in the long run.
+    """
+    told = tuple(tuple(int(n) for n in part) for part in ages)
+    begins, longest = np.cumsum([0, *map(len, told)]), max(map(len, told))
+    tail, size = int(begins[-1]), arm.n_states
+    powers = chains.powers(arm.transitions, 2 + longest)  # powers[n - 1] is P^n
+    older, shown = np.zeros((tail + size, tail + size)), np.eye(tail + size, size, -tail)
     first = np.zeros((size, tail + size))
-    first[:, :size] = np.eye(size) if tail else powers[2]
-    return ArmClock(arm, ages, first, older, shown)
+    for state, (begin, part) in enumerate(zip(begins.tolist(), told, strict=False)):
+        rows = np.arange(begin, begin + len(part))
+        shown[rows] = powers[1 : 1 + len(part), state]
+        older[rows[:-1], rows[1:]] = 1.0
+        first[state, rows[:1]] = 1.0
+        last = older[rows[-1]] if part else first[state]
+        last[tail:] = powers[1 + len(part), state]
+    older[tail:, tail:] = arm.transitions
+    law = arm.stationary if guess is None else guess
+    return HiddenClock(arm, first, older, shown, 1 + longest, told, law)
 
 
-def mixed_clock(arm: Arm, ages: int) -> ArmClock:
-    """At the last age a random belief of the same mean, of those remembered and the limit laws."""
-    size, powers = arm.n_states, _powers(arm, ages)
-    tail = size * (ages - 2)
-    limits = _limits(arm)
-    points = np.concatenate([*(powers[n] for n in range(2, ages)), limits])
-    places = _Points(arm, points).locate(np.concatenate([powers[ages], limits @ arm.transitions]))
-    moved = np.zeros((size + len(limits), len(points)))
-    for row, (spots, weights) in enumerate(zip(places.places, places.weights, strict=True)):
-        np.add.at(moved[row], spots, weights)
-    older = np.zeros((len(points), len(points)))
-    older[: tail - size, size:tail] = np.eye(max(tail - size, 0))
-    older[max(tail - size, 0) :] = moved if tail else moved[size:]
-    first = np.zeros((size, len(points)))
-    first[:, :size] = np.eye(size) if tail else 1.0
-    return ArmClock(arm, ages, first, older, points, places.error)
+def mixed_clock(points: BeliefPoints, oldest: int) -> MixedClock:
+    """Beliefs a step older as random ones of the same mean.
+
+    points: those of age 2 first, one for each state. oldest: the last age among them.
+    """
+    arm = points.arm
+    older, error = points.mixtures(points.points @ arm.transitions)
+    first = np.eye(arm.n_states, points.size)
+    return MixedClock(arm, first, older, points.points, oldest, points, error)
 
 
-def _powers(arm: Arm, ages: int) -> dict[int, Floats]:
-    return dict(enumerate(chains.powers(arm.transitions, ages), start=1))
+def resting(price: float) -> MixedClock:
+    """The arm that pays a price at every pull."""
+    points = BeliefPoints(Arm([[1.0]], [price], name="resting"), np.ones((1, 1)), np.zeros(1))
+    return mixed_clock(points, 2)
 
 
-def _limits(arm: Arm) -> Floats:
+def limit_laws(arm: Arm) -> Floats:
     """The laws that old beliefs approach: one for each cyclic class."""
     limits: list[Floats] = []
     for n in range(1, arm.period + 1):
@@ -174,11 +248,3 @@ def _limits(arm: Arm) -> Floats:
             if not limits or np.abs(np.array(limits) - row).sum(axis=1).min() > SAME:
                 limits.append(row)
     return np.array(limits)
-
-
-class _Points(ArmGrid):
-    """Given beliefs as grid points."""
-
-    def __init__(self, arm: Arm, points: Floats) -> None:
-        super().__init__(arm, [[1]] * arm.n_states)
-        self.__dict__["points"] = points

@@ -92,7 +92,9 @@ class ArmGrid:
             self._on_segment(queries[:, 1]) if flat else self._in_cells(queries, slack)
         )
         mixture = np.einsum("qc,qcs->qs", weights, self.points[places])
-        return Places(places, weights, float(np.abs(mixture - queries).sum(axis=1).max()))
+        return Places(
+            places, weights, float(np.abs(mixture - queries).sum(axis=1).max(initial=0.0))
+        )
 
     def _on_segment(self, queries: Floats) -> tuple[Ints, Floats]:
         """Two states: the two neighbours on the segment of beliefs."""
@@ -136,11 +138,15 @@ class ArmGrid:
         return places, weights
 
     def _nearest(self, belief: Floats, places: Ints, weights: Floats) -> tuple[Ints, Floats]:
-        """Of this mixture, one of the points of age 1 and one by least squares the most exact."""
+        """Of this mixture, one of the points of age 1 and one by least squares the best.
+
+        The most exact one, but of those that are exact but for rounding the cheapest.
+        """
         from scipy.optimize import nnls
 
-        def distance(mixture: tuple[Ints, Floats]) -> float:
-            return float(np.abs(mixture[1] @ self.points[mixture[0]] - belief).sum())
+        def rank(mixture: tuple[Ints, Floats]) -> tuple[float, float]:
+            distance = float(np.abs(mixture[1] @ self.points[mixture[0]] - belief).sum())
+            return max(distance, EXACT), float(mixture[1] @ self._costs[mixture[0]])
 
         size = self.arm.n_states
         mixtures = [(places, weights)]
@@ -148,7 +154,7 @@ class ArmGrid:
             shares = nnls(self.points[:count].T, belief)[0]
             largest = np.argsort(-shares, kind="stable")[:size]
             mixtures.append((largest, shares[largest] / shares[largest].sum()))
-        return min(mixtures, key=distance)
+        return min(mixtures, key=rank)
 
     def _cell(self, belief: Floats) -> Ints:
         """The points that make up this belief at the least cost."""

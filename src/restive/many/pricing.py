@@ -9,66 +9,35 @@ at the best price, the two meet and the block's plan is optimal for all arms.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
 
-from restive.base.described import Brief
 from restive.base.errors import OutOfTimeError, TooLargeError
-from restive.many.block_bounds import PATIENT, BlockBounds, BlockPlanner
+from restive.many.block_bounds import HASTY, PATIENT, BlockBounds, BlockPlanner, PricedInterval
 from restive.many.clock_blocks import QuickBlocks
 from restive.many.envelope import Envelope, Known
 from restive.many.lagrangian import Priced, lagrangian_bound, minimise
 from restive.many.market import Market
 from restive.model.bandit import Arm, Bandit
-from restive.planning import Plan, plan
+from restive.planning import plan
 from restive.planning.size import check_tolerance
-from restive.policies.policy import Policy
 
 TILT = 1e-3  # of two prices that promise the same, the lower one
 WORTH = 0.3  # search on at a block while it may win this share of the gap, otherwise let it grow
 SHARES = (0.05, 0.12, 0.3)  # accuracy of plans in units of the gap so far: the finest one that
 QUICK = 0.15  # takes no more than this share of the time left
+GROWING = 0.5  # share of the time left for a larger block,
+CHEAP = 0.2  # where the last arm to join has not won
+GROWTH = 0.1  # this share of the gap
+CLEAR = 0.1  # accuracy in units of the gap at which a larger block is seen to be better
 ROUNDING = 1e-14  # of a chord and a sum, relative
 LAST_SHARE = 0.1  # but no finer than this share of the tolerance
 POLISH = 0.02  # the same where it cannot grow,
 SETTLED = 0.002  # until a round wins no more than this share of the gap
 LEAST_PRICE = 0.01  # in units of the largest reward
 SEARCHES = 6  # prices at which one block is planned, at most
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PricedInterval(Brief):
-    """Certified bounds of the best average reward of all arms, and the block behind them.
-
-    block: arms planned together for the upper bound. plan_arms, plan: arms of the policy behind
-    the lower bound, and how to act on them (their numbers in ``plan`` are places in plan_arms).
-    price: what a pull is sold for. outside: what the other arms would still earn at that price, in
-    all; 0 means that none of them wants a pull. proven_optimal: the policy is optimal for all
-    arms, within ``tolerance``.
-    """
-
-    lower: float
-    upper: float
-    block: tuple[int, ...]
-    plan_arms: tuple[int, ...]
-    price: float
-    outside: float
-    tolerance: float
-    seconds: float
-    plan: Plan | Policy | None = field(repr=False, default=None)
-    lower_kind: str = "certified"
-    upper_kind: str = "certified"
-
-    @property
-    def gap(self) -> float:
-        """upper / lower - 1."""
-        return self.upper / self.lower - 1 if self.lower > 0 else np.inf
-
-    @property
-    def proven_optimal(self) -> bool:
-        return self.upper - self.lower <= self.tolerance
 
 
 def price_out(
@@ -117,19 +86,22 @@ def improvements(
     search = _Search(bandit, tolerance, plan_block, began, deadline)
     yield search.interval
     try:
-        while search.go_on():
-            width, smaller = search.width, search.block_known
-            search.grow()
-            yield search.alone()
-            yield from search.at_prices(WORTH)
-            if smaller[0] and search.width >= width:
-                search.block_known = smaller  # there was no time to plan the larger one well
-                break
-        width, plan_block.patience = np.inf, PATIENT
-        while search.block and search.width < (1 - SETTLED) * width:
-            width = search.width
-            yield search.alone()
-            yield from search.at_prices(POLISH)
+        share = GROWING
+        while search.go_on(share):
+            plan_block.patience, smaller = HASTY, None
+            while search.go_on(share):
+                width, smaller = search.width, search.block_known
+                search.grow()
+                yield search.alone()
+                yield from search.at_prices(WORTH)
+                share = GROWING if search.width <= (1 - GROWTH) * width else CHEAP
+            plan_block.patience, larger = PATIENT, search.block_known
+            yield from search.polished()
+            if share == CHEAP and smaller is not None:  # the larger one may take too long
+                search.block_known = smaller
+                yield from search.polished()
+                search.block_known = larger
+            share = GROWING
     except (OutOfTimeError, TooLargeError):
         return
 
@@ -170,11 +142,14 @@ class _Search:
     def block_known(self, kept: tuple[tuple[int, ...], list[Known], BlockBounds, object]) -> None:
         self.block, self.known, self.own, self.state = kept
 
-    def go_on(self) -> bool:
+    def go_on(self, share: float) -> bool:
+        """Whether there is a larger block whose gain would show in this share of the time left."""
         if self.interval.proven_optimal or len(self.block) == len(self.arms):
             return False
         joined = self._chosen([*self.block, *self._joining()])
-        return self._accuracy(joined, None) is not None
+        accuracy = max(LAST_SHARE * self.tolerance, min(CLEAR * self.width, 0.01))
+        ahead = sum(self.planner.seconds(joined, price, accuracy) for price in (None, 0.5))
+        return ahead <= share * (self.deadline - perf_counter())
 
     def _accuracy(self, arms: Sequence[Arm], price: float | None) -> float | None:
         """How accurate a plan to make, None if even a rough one does not fit."""
@@ -251,6 +226,14 @@ class _Search:
             )
             if alone.doubt > WORTH * self.width:
                 yield self.alone()
+
+    def polished(self) -> Iterator[PricedInterval]:
+        """Plan the block again and again, each time finer, as long as that pays."""
+        width = np.inf
+        while self.block and self.width < (1 - SETTLED) * width:
+            width = self.width
+            yield self.alone()
+            yield from self.at_prices(POLISH)
 
     def _note_lower(self, alone: BlockBounds) -> PricedInterval:
         if alone.lower > self.interval.lower:
