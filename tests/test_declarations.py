@@ -24,7 +24,7 @@ from restive.mdp.structured import StructuredMDP
 from restive.model.bandit import Arm, Bandit
 from restive.model.files import dump_problem
 from restive.problems import example1
-from restive.simulation import BanditWorld
+from restive.simulation import BanditWorld, play
 
 CHANNEL = Bandit([Arm([[0.7, 0.3], [0.2, 0.8]], [0, 1]), Arm([[1.0]], [0.5])])
 THREE = Bandit([
@@ -227,6 +227,18 @@ def test_a_learner_from_outside_is_listed_and_built(toy, tmp_path):
     words = ["learn", "one.toml", "--learner", "toy-sticky", "--patience", "2", "--horizon", "50"]
     played = CliRunner().invoke(app, [*words, "--json"])
     assert json.loads(played.stdout)["pulls"] == [26, 24]
+
+
+def test_a_learner_from_outside_says_once_that_it_can_pull_several(toy):
+    words = {"guarantee": "none", "assumes": "nothing", "told": "the number of arms"}
+    declare("toy-pair", "two at once", several_pulls=True, **words)(toy.Sticky)
+    try:
+        learner = make_learner("toy-pair", Bandit(THREE.arms, pulls=2), 10)
+    finally:
+        LEARNERS.forget("toy-pair")
+    run = play(learner, BanditWorld(Bandit(THREE.arms, pulls=2)), 10)
+    assert learner.most_pulls == THREE.n_arms
+    assert (run.steps, sum(run.pulls), learner.count) == (10, 20, 20)
 
 
 def test_a_learner_from_outside_is_saved_and_loaded(toy, tmp_path):

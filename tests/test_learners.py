@@ -163,7 +163,7 @@ class RoundRobin(Learner):
 class Skipping(RoundRobin):
     """A missed step costs an arm its turn, and several arms may be seen at once."""
 
-    several = True
+    several_pulls = True
 
     def pass_time(self):
         self._next = (self._next + 1) % self.n_arms

@@ -38,17 +38,16 @@ class Learner(ABC):
     hold everything, random generator included, in what JSON and arrays can hold.
 
     A class of your own needs ``ask``, ``tell``, ``snapshot`` and ``restore``. If it counts time or
-    ages it also needs ``pass_time``, and if several observations of one step are more to it than
-    one after the other, ``step``.
+    ages it also needs ``pass_time``. With ``several_pulls`` it is told of several observations of
+    one step one after the other; if they are more to it than that, it needs ``step``.
     """
 
-    declaration: ClassVar[Declaration | None] = None  # made by ``declare``, with the next three
+    declaration: ClassVar[Declaration | None] = None  # made by ``declare``, with the next four
     name: str = ""
     guarantee: str = ""  # which regret is bounded, and under which assumptions
     deviation: str = ""  # from the paper's algorithm; empty if there is none
+    several_pulls: bool = False  # whether it can choose several arms a step, and learn from them
     n_arms: int
-    most_pulls: int = 1  # arms it can choose for one step
-    several: bool = False  # whether observations of one step may be told one after the other
     _seconds: float = 0.0  # of planning
 
     @abstractmethod
@@ -58,6 +57,11 @@ class Learner(ABC):
     @abstractmethod
     def tell(self, arm: int, state: Hashable, reward: float) -> None:
         """A step with one pull: ``arm`` was found in ``state`` and paid ``reward``."""
+
+    @property
+    def most_pulls(self) -> int:
+        """How many arms it can choose for one step."""
+        return self.n_arms if self.several_pulls else 1
 
     def ask_step(self, pulls: int = 1, available: Iterable[int] | None = None) -> tuple[int, ...]:
         """The arms to pull next: ``pulls`` of those available, or all of these if they are fewer.
@@ -84,7 +88,7 @@ class Learner(ABC):
 
     def step(self, observations: Sequence[Observation]) -> None:
         """One step of time and what was seen in it: the arms pulled, or nothing at all."""
-        if len(observations) > 1 and not self.several:
+        if len(observations) > 1 and not self.several_pulls:
             remedy = "Tell it of one pull for every step of time."
             message = f"{self.name} learns from one pull a step"
             raise refusal("observations", message, str(len(observations)), remedy)

@@ -58,7 +58,7 @@ class Declaration:
     options: tuple[Parameter, ...] = ()
     refuse: Callable[[Bandit], object] = any_bandit  # raises for a bandit it is not made for
     yardstick: bool = False  # knows the truth, or a part of it that no learner could be told
-    several_pulls: bool = False  # whether it can choose several arms a step
+    several_pulls: bool = False  # whether it can choose several arms a step, and learn from them
     for_bandits: bool = True  # others, for MDPs, are loaded and listed, not built by name
     practice: Practice | None = None  # constants of the form NAME-tuned, which is declared with it
     published: str = ""  # for a form in practice: the entry of the published one
@@ -246,7 +246,7 @@ class Registry(Mapping[str, Declaration]):
             raise refusal("name", "declared already", entry.name, remedy)
         if not entry.published:
             kind.name, kind.guarantee, kind.deviation = entry.name, entry.guarantee, entry.deviation
-            kind.declaration = entry
+            kind.declaration, kind.several_pulls = entry, entry.several_pulls
             lines = [f"Deviation: {words}." for words in clauses(entry.deviation)]
             kind.__doc__ = "\n\n".join([cleandoc(kind.__doc__ or ""), *lines])
         self._declared[entry.name] = entry

@@ -35,12 +35,16 @@ class FollowPolicy(SightedLearner):
 
     name = "policy"
     guarantee = "none: it learns nothing"
+    several_pulls = True
 
     def __init__(self, policy: Policy, name: str = "") -> None:
         super().__init__(policy.n_arms)
         self.policy, self.name = policy, name or self.name
-        self.most_pulls = policy.most_pulls
         self._labels = None if policy.sizes is None else Labels(self.n_arms, policy.sizes)
+
+    @property
+    def most_pulls(self) -> int:
+        return min(super().most_pulls, self.policy.most_pulls)
 
     def ask(self) -> int:
         return self.policy.choose(self.sight)
@@ -143,7 +147,7 @@ class BestArm(FollowPolicy):
 
     def __init__(self, n_arms: int, arm: int) -> None:
         super().__init__(Always(n_arms, arm))
-        self.arm, self.most_pulls = arm, 1
+        self.arm = arm
 
     @classmethod
     def from_problem(cls, bandit: Bandit) -> BestArm:

@@ -31,7 +31,10 @@ class InUnits(Learner):
         self.learner, self.units = learner, units
         self.name, self.n_arms = learner.name, learner.n_arms
         self.guarantee, self.deviation = learner.guarantee, learner.deviation
-        self.most_pulls, self.several = learner.most_pulls, learner.several
+
+    @property
+    def most_pulls(self) -> int:
+        return self.learner.most_pulls
 
     def ask(self) -> int:
         return self.learner.ask()

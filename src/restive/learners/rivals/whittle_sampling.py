@@ -43,7 +43,7 @@ class WhittleSampling(SizedLearner):
         prior: float = 1.0,
     ) -> None:  # fmt: skip
         super().__init__(sizes, rng, pulls)
-        self.prior, self.most_pulls = float(prior), self.n_arms
+        self.prior = float(prior)
         self.rule = ChainDraw(self.sizes, self.prior)
         error = self.rule.settings.aggregation
         self.planner = IndexPlanner(error, lambda evidence: 8 * evidence.t)

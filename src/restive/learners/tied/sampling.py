@@ -93,7 +93,6 @@ class TiedSampling(GapLearner):
         settings: TiedSettings | None = None, pulls: int = 1, groups: Sequence[int] = (),
     ) -> None:  # fmt: skip
         super().__init__(n_arms, None, rng, pulls)
-        self.most_pulls = n_arms if pulls > 1 else 1
         self.options = settings or TiedSettings()
         self.groups = _checked_groups(groups, n_arms)
         self.labels.share(self.groups)
@@ -136,6 +135,11 @@ class TiedSampling(GapLearner):
         if self.groups:
             told["groups"] = list(self.groups)
         return {**told, **chosen}
+
+    @property
+    def most_pulls(self) -> int:
+        """One built for a single pull may plan exactly, which says nothing of the second best."""
+        return super().most_pulls if self.pulls > 1 else 1
 
     @property
     def chains(self) -> tuple[Floats, ...]:
