@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 from restive.base.errors import refusal
 
@@ -19,7 +19,15 @@ def is_number(value: Any) -> bool:
     """Whether it is a finite number: of Python or NumPy, but neither True nor False."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
-    return isinstance(value, Integral) or math.isfinite(value)
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond all floats
+        return False
+
+
+def is_whole(value: Any, low: float = -math.inf, high: float = math.inf) -> TypeGuard[int]:
+    """Whether it is an integer within these ends: of Python or NumPy, neither True nor False."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high
 
 
 def require_delta(delta: float) -> None:
@@ -30,7 +38,7 @@ def require_delta(delta: float) -> None:
 
 def require_arms(n_arms: int) -> None:
     """Refuse a number of arms that is none."""
-    if not isinstance(n_arms, Integral) or n_arms < 1:
+    if not is_whole(n_arms, 1):
         remedy = "Give the number of arms: a whole number from 1 on."
         raise refusal("n_arms", "not a number of arms", repr(n_arms)[:80], remedy)
 

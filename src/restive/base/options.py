@@ -10,6 +10,7 @@ from math import inf, isfinite
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from restive.base.errors import Fault, ProblemError, refusal, refuse
+from restive.base.numerals import whole_in
 from restive.base.words import guess
 
 P = ParamSpec("P")
@@ -173,13 +174,10 @@ def _choice(name: str, known: Mapping[str, Parameter]) -> str:
 
 
 def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:  # 1e5 is a whole number too
-        number = float(text)
-        if number != int(number):
-            raise
-        return int(number)
+    number = whole_in(text)
+    if number is None:
+        raise ValueError(text)
+    return number
 
 
 def _several(read: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from restive.base.errors import refusal
-
-LONGEST = Decimal("1e300")  # beyond, formulas leave the range of floats
+from restive.base.numerals import LARGEST, decimal_in, whole_in
 
 
 def read_whole(option: str, text: str, low: int = 0, high: int | None = None) -> int:
@@ -15,7 +14,7 @@ def read_whole(option: str, text: str, low: int = 0, high: int | None = None) ->
     >>> read_whole("--runs", "2e1"), read_whole("--seed", "1_000")
     (20, 1000)
     """
-    number = _whole(text, low, LONGEST if high is None else Decimal(high))
+    number = whole_in(text, low, LARGEST if high is None else high)
     if number is None:
         reach = "on" if high is None else f"to {high:,}"
         remedy = f"Give a whole number from {low} {reach}."
@@ -25,7 +24,7 @@ def read_whole(option: str, text: str, low: int = 0, high: int | None = None) ->
 
 def read_number(option: str, text: str) -> float:
     """A number; what it may be is for the function that gets it to say."""
-    number = _read(text)
+    number = decimal_in(text)
     if number is None:
         raise refusal(option, "not a number", text[:80], "Give a number, such as 0.5 or 1e-3.")
     return float(number)
@@ -37,7 +36,7 @@ def read_horizon(text: str) -> int:
     >>> read_horizon("1e6"), read_horizon("1_000")
     (1000000, 1000)
     """
-    steps = _whole(text, 1, LONGEST)
+    steps = whole_in(text, 1)
     if steps is None:
         remedy = "Give a whole number of steps from 1 to 1e300, such as 1e6."
         raise refusal("--horizon", "not a number of steps", text[:80], remedy)
@@ -46,7 +45,7 @@ def read_horizon(text: str) -> int:
 
 def read_probability(option: str, text: str) -> float:
     """A probability above 0 and below 1."""
-    chance = _read(text)
+    chance = decimal_in(text)
     if chance is None or not 0 < float(chance) < 1:
         remedy = "Give a probability above 0 and below 1, such as 0.05."
         raise refusal(option, "not a probability", text[:80], remedy)
@@ -62,7 +61,7 @@ def read_caps(text: str, n_arms: int) -> list[int] | None:
     if not text:
         return None
     words = text.split(",")
-    caps = [_whole(word, 1, LONGEST) for word in words]
+    caps = [whole_in(word, 1) for word in words]
     numbers = [cap for cap in caps if cap is not None]
     if len(numbers) < len(caps) or len(numbers) not in (1, n_arms):
         remedy = f"Give one whole number from 1 on, or {n_arms} separated by commas."
@@ -79,25 +78,8 @@ def read_memory(text: str) -> int | None:
     if not text:
         return None
     unit = "KMGT".find(text[-1].upper()) + 1
-    size = _read(text[:-1] if unit else text)
+    size = decimal_in(text[:-1] if unit else text)
     if size is None or not 0 < size < Decimal("1e18"):
         remedy = "Give a size such as 500M, 8G or a number of bytes."
         raise refusal("--memory", "not a size", text[:80], remedy)
     return int(size * 1000**unit)
-
-
-def _whole(text: str, low: int, high: Decimal) -> int | None:
-    """The whole number, or None if it is none or outside of its range."""
-    number = _read(text)
-    # the size is looked at first: 1e999999999 would fill the memory as an integer
-    fits = number is not None and low <= number <= high and number == int(number)
-    return int(number) if number is not None and fits else None
-
-
-def _read(text: str) -> Decimal | None:
-    """The number, or None if it is none or not finite."""
-    try:
-        number = Decimal(text.strip())
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None

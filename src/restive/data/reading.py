@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import pairwise
-from math import isfinite
-from numbers import Integral, Real
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
-from restive.base.checks import require
+from restive.base.checks import is_number, is_whole, require
 from restive.base.errors import ProblemError, refusal
 from restive.base.words import guess, shown
 from restive.data.columns import Columns, columns_of
@@ -185,24 +184,12 @@ def check_reading(
     remedy = "Give a number for each state: { busy = 0, free = 1 }."
     require(rewards is None or _worth(rewards), "rewards", rewards, remedy)
     remedy = "Give the length of a step, above 0."
-    require(tick is None or (_number(tick) and tick > 0), "tick", tick, remedy)
+    require(tick is None or (is_number(tick) and tick > 0), "tick", tick, remedy)
     remedy = "Give a number of steps from 1 on."
-    steps = break_after is None or (_whole(break_after) and 1 <= break_after <= MOST_STEPS)
+    steps = break_after is None or is_whole(break_after, 1, MOST_STEPS)
     require(steps, "break_after", break_after, remedy)
     remedy = 'Give thresholds in increasing order, a number of states from 2 on, or "fit".'
     require(_cut(cut), "cut", cut, remedy)
-
-
-def _number(value: Any) -> bool:
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    try:
-        return real and isfinite(value)
-    except OverflowError:  # an integer beyond all floats
-        return False
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _names(value: Any) -> bool:
@@ -214,18 +201,18 @@ def _names(value: Any) -> bool:
 def _worth(value: Any) -> bool:
     if not isinstance(value, Mapping):
         return False
-    return all(isinstance(name, str) and _number(worth) for name, worth in value.items())
+    return all(isinstance(name, str) and is_number(worth) for name, worth in value.items())
 
 
 def _cut(value: Any) -> bool:
     if value is None or (isinstance(value, str) and value == "fit"):
         return True
-    if _whole(value):
-        return 2 <= int(value) <= 64
+    if is_whole(value):
+        return 2 <= value <= 64
     if isinstance(value, str | Mapping | Real):
         return False
     try:
         levels = list(value)
     except TypeError:
         return False
-    return bool(levels) and all(map(_number, levels)) and all(a < b for a, b in pairwise(levels))
+    return bool(levels) and all(map(is_number, levels)) and all(a < b for a, b in pairwise(levels))

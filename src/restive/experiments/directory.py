@@ -14,6 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from restive.base.checks import is_whole
 from restive.base.documents import canonical_json, read_json
 from restive.base.errors import Fault, refusal, refuse
 from restive.base.reading import read_file
@@ -82,7 +83,7 @@ def read_description(directory: Path) -> dict[str, Any] | None:
 def _wrong(spec: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """Places that no experiment has like this: path, message, value."""
     for key, low, high in (("runs", 1, MOST_RUNS), ("seed", 0, 2**128)):
-        if not _whole(spec.get(key), low, high):
+        if not is_whole(spec.get(key), low, high):
             yield key, f"not a whole number from {low} to {high:,}", spec.get(key)
     delta = spec.get("delta")
     if not isinstance(delta, float) or not 0 < delta < 1:
@@ -90,7 +91,7 @@ def _wrong(spec: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     horizons = spec.get("horizons")
     if not isinstance(horizons, list) or not horizons:
         yield "horizons", "not a list of numbers of steps", horizons
-    elif wrong := [h for h in horizons if not _whole(h, 1, LONGEST)]:
+    elif wrong := [h for h in horizons if not is_whole(h, 1, LONGEST)]:
         yield "horizons", "not a number of steps", wrong[0]
     elif len(set(horizons)) < len(horizons):
         yield "horizons", "given twice", horizons
@@ -175,12 +176,8 @@ def _sound(cell: Cell, result: Mapping[str, Any]) -> bool:
     ]
     episodes = result.get("episodes")
     pulls = result.get("pulls")
-    counted = isinstance(pulls, list) and all(_whole(n, 0, 2**62 - 1) for n in (episodes, *pulls))
+    counted = isinstance(pulls, list) and all(is_whole(n, 0, 2**62 - 1) for n in (episodes, *pulls))
     return counted and whole[0] and (whole[1] or curves[1] is None)
-
-
-def _whole(value: Any, low: int, high: int) -> bool:
-    return type(value) is int and low <= value <= high
 
 
 def _finite(value: Any) -> bool:

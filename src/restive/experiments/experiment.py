@@ -5,17 +5,17 @@ From Python, or from a file in TOML or JSON.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
 from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from restive.base.backends import Workplace
+from restive.base.checks import is_number, is_whole
 from restive.base.errors import Fault, ProblemError, refusal, refuse
+from restive.base.numerals import whole_in
 from restive.base.words import guess, shown
 from restive.experiments.cells import LONGEST, MOST_CELLS, MOST_RUNS, MOST_STEPS
 from restive.experiments.participants import Learners, Participant, participants_from
@@ -205,7 +205,7 @@ def _horizons(entries: Any) -> tuple[tuple[int, ...], list[Fault]]:
         return (), [Fault("horizons", "there are none", "", remedy)]
     faults, steps = [], []
     for k, item in enumerate(items):
-        if not _whole(item, 1, LONGEST):
+        if not is_whole(item, 1, LONGEST):
             faults.append(Fault(f"horizons[{k}]", "not a number of steps", shown(item), remedy))
         elif int(item) in steps:
             faults.append(Fault(f"horizons[{k}]", "given twice", shown(item), "Leave one out."))
@@ -231,12 +231,12 @@ def _check_size(pairs: int, horizons: Sequence[int]) -> list[Fault]:
 
 def _check_numbers(runs: Any, seed: Any, delta: Any) -> list[Fault]:
     faults = []
-    if not _whole(runs, 1, MOST_RUNS):
+    if not is_whole(runs, 1, MOST_RUNS):
         remedy = f"Give a whole number from 1 to {MOST_RUNS:,}."
         faults.append(Fault("runs", "not a number of runs", shown(runs), remedy))
-    if not _whole(seed, 0, 2**128):
+    if not is_whole(seed, 0, 2**128):
         faults.append(Fault("seed", "not a seed", shown(seed), "Give a whole number from 0 on."))
-    if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 < delta < 1:
+    if not is_number(delta) or not 0 < delta < 1:
         remedy = "Give a probability above 0 and below 1, such as 0.05."
         faults.append(Fault("delta", "not a probability", shown(delta), remedy))
     return faults
@@ -250,22 +250,11 @@ def read_steps(value: Any) -> Any:
     """
     if not isinstance(value, str):
         return whole_number(value)
-    try:
-        number = Decimal(value.strip())
-    except InvalidOperation:
-        return value
-    # check the size first: 1e999999999 would fill the memory as an integer
-    within = number.is_finite() and -LONGEST <= number <= LONGEST
-    return int(number) if within and number == int(number) else value
+    number = whole_in(value, -LONGEST, LONGEST)
+    return value if number is None else number
 
 
 def whole_number(value: Any) -> Any:
     """1e5 as the whole number it is; anything else is left for the check."""
     whole = isinstance(value, Real) and hasattr(value, "is_integer") and value.is_integer()
     return int(value) if whole and not isinstance(value, bool) else value
-
-
-def _whole(value: Any, low: int, high: int) -> bool:
-    if isinstance(value, bool | str) or not hasattr(value, "__index__"):
-        return False
-    return low <= operator.index(value) <= high

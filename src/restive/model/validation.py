@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from restive.base.arrays import Floats
+from restive.base.checks import is_whole
 from restive.base.errors import Fault
 from restive.model import chains
 from restive.model.units import PLAIN, Units
@@ -23,8 +24,7 @@ MOST_FAULTS = 1000  # of one kind in one place: nobody reads on, and they take m
 
 def check_pulls(pulls: object, n_arms: int) -> list[Fault]:
     """What is wrong with a number of pulls a step."""
-    whole = isinstance(pulls, int | np.integer) and not isinstance(pulls, bool)
-    if whole and 1 <= int(pulls) <= n_arms:  # type: ignore[call-overload]
+    if is_whole(pulls, 1, n_arms):
         return []
     remedy = f"Give a whole number from 1 to {n_arms}, the number of arms."
     return [Fault("pulls", "not a number of arms to pull at each step", _show(pulls), remedy)]
@@ -210,7 +210,7 @@ def check_initial(raw: Any, names: Sequence[str], size: int) -> tuple[Initial, l
         if raw in names:
             return list(names).index(raw), []
         return raw, [Fault("initial", "no such state", _show(raw), remedy)] if names else []
-    if isinstance(raw, int | np.integer) and not isinstance(raw, bool):
+    if is_whole(raw):
         if 0 <= raw < size or not size:
             return int(raw), []
         return int(raw), [Fault("initial", "no such state", _show(raw), remedy)]

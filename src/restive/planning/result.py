@@ -164,8 +164,8 @@ class Plan(Described, Pictured):
         return pull_values(rep, self.parameters, self.values, colors).reshape(raw.shape)
 
     def _checked(self, last_states: ArrayLike, ages: ArrayLike) -> tuple[Ints, Ints]:
-        states = _whole("last_states", state_numbers(self.bandit, last_states))
-        raw = _whole("ages", np.asarray(ages))
+        states = _as_whole("last_states", state_numbers(self.bandit, last_states))
+        raw = _as_whole("ages", np.asarray(ages))
         shape = np.broadcast_shapes(states.shape, raw.shape)
         states, raw = (np.array(np.broadcast_to(a, shape), order="C") for a in (states, raw))
         sizes = self.representation.sizes
@@ -185,7 +185,7 @@ class Plan(Described, Pictured):
         return states, raw
 
 
-def _whole(what: str, values: NDArray[Any]) -> Ints:
+def _as_whole(what: str, values: NDArray[Any]) -> Ints:
     """The numbers as integers, if that is what they are."""
     if values.dtype.kind in "iu":
         return values.astype(np.int64, copy=False)
