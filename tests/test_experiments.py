@@ -652,7 +652,10 @@ def test_policies_take_part_under_their_own_names(tmp_path):
     ("call", "words"),
     [
         (lambda: restive.compare([ONE], ["ucb1"]), "directory: not a path .*Give the path"),
-        (lambda: restive.compare([ONE], "d", rng=3), "rng: .*found 3.* Write seed="),
+        (lambda: restive.compare([ONE], "d", rng=3), r"rng: .*found 3.* Write seed: "),
+        (lambda: restive.Experiment([ONE], rng=3), r"rng: .*found 3.* Write seed: "),
+        (lambda: restive.compare([ONE], "d", horizon=3), r"Did you mean horizons\? An exp"),
+        (lambda: restive.Experiment([ONE], run=3, rnd=1), r"(?s)run: no such field.*rnd: no such"),
         (lambda: Participant(mortal.Alternating(2)), r"name: not a name .*Participant\.of"),
         (lambda: Experiment([ONE], [object()]), r"learners\[0\]: not a learner .*a learner or a p"),
     ],

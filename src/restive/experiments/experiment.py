@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 FIELDS = ("problems", "learners", "horizons", "runs", "seed", "delta")  # of a file
 HAS = f"An experiment has {', '.join(FIELDS)}."
+WHERE = ("workers", "backend", "address", "watcher")  # of running one
 DEFAULT_LEARNERS = ("tied-sampling", "tied-ucrl", "colored-ucrl2", "thompson", "best-arm")
 
 Count = SupportsIndex | float
@@ -73,12 +74,14 @@ class Experiment:
         seed: Count = 0,
         delta: float = 0.05,
         command: str = "",
+        **unknown: Any,
     ) -> None:
-        named, faults = problems_from(problems)
+        faults = _unknown_fields(unknown)
+        named, wrong_problems = problems_from(problems)
         participants, more = participants_from(learners)
         steps, wrong = _horizons(horizons)
         count, start = whole_number(runs), whole_number(seed)
-        faults += more + wrong + _check_numbers(count, start, delta)
+        faults += wrong_problems + more + wrong + _check_numbers(count, start, delta)
         if not faults:
             faults = stretch_faults(named, steps, int(count))
             faults += _check_size(len(named) * len(participants) * int(count), steps)
@@ -139,10 +142,9 @@ def compare(
 
     where: workers, backend, address and watcher, as for ``Experiment.run``.
     """
-    if "rng" in where:
-        remedy = "Write seed=: a whole number, from which the random numbers of every run follow."
-        raise refusal("rng", "a comparison keeps its seed in a file", repr(where["rng"]), remedy)
-    return Experiment(problems, learners, horizons, runs, seed, delta).run(directory, **where)
+    unknown = {key: where.pop(key) for key in list(where) if key not in WHERE}
+    experiment = Experiment(problems, learners, horizons, runs, seed, delta, **unknown)
+    return experiment.run(directory, **where)
 
 
 def load_experiment(path: str | Path, **changes: Any) -> Experiment:
@@ -175,11 +177,8 @@ def experiment_from(fields: Mapping[str, Any], folder: Path | None = None) -> Ex
     folder: where an experiment file lies; None for the command line.
     """
     known = {key: value for key, value in fields.items() if key in FIELDS}
-    faults = [
-        Fault(key, "no such field", shown(fields[key]), f"{guess(key, FIELDS)}{HAS}")
-        for key in fields
-        if key not in (*FIELDS, "command")
-    ]
+    rest = {key: value for key, value in fields.items() if key not in (*FIELDS, "command")}
+    faults = _unknown_fields(rest)
     items = known.get("problems", [])
     named, wrong = problems_in_file(items if isinstance(items, list | tuple) else [items], folder)
     faults += wrong
@@ -195,6 +194,17 @@ def experiment_from(fields: Mapping[str, Any], folder: Path | None = None) -> Ex
         faults += [f for f in error.faults if not (faults and f.path == "problems")]
     refuse(faults)
     return experiment
+
+
+def _unknown_fields(fields: Mapping[str, Any]) -> list[Fault]:
+    remedies = {key: f"{guess(key, FIELDS)}{HAS}" for key in fields}
+    if "rng" in fields:  # the word for randomness wherever no file keeps it
+        remedies["rng"] = (
+            "Write seed: a whole number, from which the random numbers of every run follow."
+        )
+    return [
+        Fault(key, "no such field", shown(value), remedies[key]) for key, value in fields.items()
+    ]
 
 
 def _horizons(entries: Any) -> tuple[tuple[int, ...], list[Fault]]:
