@@ -10,6 +10,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import restive
@@ -19,6 +20,7 @@ from restive.many.lagrangian import lagrangian_bound
 from restive.many.policies import myopic, round_robin
 from restive.many.population import Population
 from restive.many.whittle import whittle_table
+from restive.simulation import ChangingWorld, TraceWorld, play_trace
 
 HOME = Path(__file__).parent.parent
 DOCUMENTS = [HOME / "README.md", *sorted((HOME / "docs").rglob("*.md"))]
@@ -197,6 +199,32 @@ def test_results_and_policies_show_in_a_line():
         assert " object at 0x" not in repr(value)
     assert repr(InTurn(2)) == "InTurn(n_arms=2)"
     assert "entries=(2 rows)" in repr(results.summary)
+
+
+def test_worlds_walks_and_experiments_show_in_a_line():
+    bandit = problems.example1(0.1)
+    world = BanditWorld(bandit, 7)
+    states, rewards = next(world.blocks(50))
+    walk = world.walk()
+    walk.step([0])
+    mdp = restive.StructuredMDP(np.zeros((2, 1), dtype=int), np.zeros((2, 1, 1), dtype=int))
+    acting = restive.StructuredWorld(mdp, np.ones((1, 1)), [0.5])
+    trace = TraceWorld(states, rewards)
+    changing = ChangingWorld([(0, bandit), (9, bandit)], 7)
+    recorded = restive.RecordedWorld(states, rewards, bandit)
+    experiment = restive.Experiment({"one": bandit}, ["ucb1"], runs=3)
+    shown = [recorded, trace, trace.walk(), play_trace(InTurn(2), trace)]
+    for value in [*shown, mdp, acting, acting.walk()]:
+        assert " object at 0x" not in repr(value)
+        assert len(repr(value)) < 500
+        assert "\n" not in repr(value)
+    assert repr(world) == "BanditWorld(bandit='Example 1, epsilon = 0.1', n_arms=2, seed=7)"
+    assert repr(walk) == "PathWalk(n_arms=2, steps=1)"
+    assert repr(changing).endswith("changes_at=[9], seed=7)")
+    assert repr(trace).startswith("TraceWorld(states=array of 2 x 50")
+    assert repr(experiment) == (
+        "Experiment(problems=['one'], learners=['ucb1'], horizons=(100000,), runs=3, seed=0)"
+    )
 
 
 def test_what_is_small_shows_its_numbers():

@@ -44,8 +44,17 @@ class Brief:
 
     def __repr__(self) -> str:
         shown = (field.name for field in fields(self) if field.repr)  # type: ignore[arg-type]
-        inside = ", ".join(f"{name}={brief(getattr(self, name))}" for name in shown)
-        return f"{type(self).__name__}({inside})"
+        return in_brief(self, **{name: getattr(self, name) for name in shown})
+
+
+def in_brief(owner: object, **facts: Any) -> str:
+    """What an object shows: its class with these facts.
+
+    >>> in_brief(object(), n_arms=2, steps=0)
+    'object(n_arms=2, steps=0)'
+    """
+    inside = ", ".join(f"{name}={brief(value)}" for name, value in facts.items())
+    return f"{type(owner).__name__}({inside})"
 
 
 def brief(value: Any) -> str:
@@ -66,7 +75,9 @@ def brief(value: Any) -> str:
         words = [brief(entry) for entry in few]
         if len(value) > FEW:
             words.append(f"... {len(value) - 1:,} more")
-        inside = ", ".join(words) + ("," if len(value) == 1 else "")
-        return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
+        inside = ", ".join(words)
+        if isinstance(value, list):
+            return f"[{inside}]"
+        return f"({inside},)" if len(value) == 1 else f"({inside})"
     text = " ".join(repr(value).split())
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from restive.base.backends import Workplace
 from restive.base.checks import is_number, is_whole
+from restive.base.described import in_brief
 from restive.base.errors import Fault, ProblemError, refusal, refuse
 from restive.base.numerals import whole_in
 from restive.base.words import guess, shown
@@ -40,7 +41,7 @@ DEFAULT_LEARNERS = ("tied-sampling", "tied-ucrl", "colored-ucrl2", "thompson", "
 Count = SupportsIndex | float
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Experiment:
     """Learners to compare: each plays each problem, for each horizon, ``runs`` times.
 
@@ -89,6 +90,13 @@ class Experiment:
         values = (named, participants, steps, int(count), int(start), float(delta), command)
         for name, value in zip(self.__dataclass_fields__, values, strict=True):
             object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self, problems=[problem.name for problem in self.problems],
+            learners=[learner.label for learner in self.learners], horizons=self.horizons,
+            runs=self.runs, seed=self.seed,
+        )  # fmt: skip
 
     @property
     def cells(self) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 
 from restive.base.arrays import Floats, Ints
 from restive.base.checks import require
+from restive.base.described import in_brief
 from restive.base.errors import refusal
 from restive.learners.storage import (
     SavedArrays,
@@ -116,8 +117,7 @@ class Learner(ABC):
     def __repr__(self) -> str:
         """Its class with the settings that are one word or number."""
         plain = {k: v for k, v in self.settings.items() if isinstance(v, str | int | float)}
-        words = [f"{name}={value!r}" for name, value in ({"n_arms": self.n_arms} | plain).items()]
-        return f"{type(self).__name__}({', '.join(words)})"
+        return in_brief(self, **{"n_arms": self.n_arms} | plain)
 
     @property
     def episodes(self) -> tuple[int, ...]:

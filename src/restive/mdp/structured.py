@@ -34,8 +34,8 @@ class Parameters(Brief):
         return np.minimum(1.0, self.rewards + self.reward_radii)
 
 
-@dataclass(frozen=True, eq=False)
-class StructuredMDP:
+@dataclass(frozen=True, eq=False, repr=False)
+class StructuredMDP(Brief):
     """Structure of a finite MDP: which color each pair has and where each outcome leads.
 
     colors: (N, A), color of each state-action pair, -1 where the action is not available.

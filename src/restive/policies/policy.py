@@ -8,6 +8,7 @@ from collections.abc import Callable, Container, Sequence
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
+from restive.base.described import in_brief
 from restive.base.errors import ArgumentError, refusal
 from restive.policies.sight import NEVER, Sight
 
@@ -38,7 +39,7 @@ class Policy(ABC):
     unseen: float | Floats | None = np.inf  # preference for arms never seen; None: as the others
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(n_arms={self.n_arms})"
+        return in_brief(self, n_arms=self.n_arms)
 
     @abstractmethod
     def priorities(self, states: Ints, ages: Ints, last: Ints) -> Floats:
@@ -89,6 +90,9 @@ class Always(Policy):
         if not isinstance(arm, int | np.integer) or not 0 <= arm < n_arms:
             raise refusal("policy", "no such arm", repr(arm), f"Arms are numbered 0..{n_arms - 1}.")
         self.n_arms, self.arm = n_arms, int(arm)
+
+    def __repr__(self) -> str:
+        return in_brief(self, n_arms=self.n_arms, arm=self.arm)
 
     def priorities(self, states: Ints, ages: Ints, last: Ints) -> Floats:
         return np.tile(np.arange(self.n_arms) == self.arm, (len(last), 1)).astype(np.float64)

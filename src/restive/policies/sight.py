@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from restive.base.arrays import Ints
+from restive.base.described import in_brief
 
 NEVER = -1
 
@@ -31,6 +32,9 @@ class Sight:
         self.states = [NEVER] * n_arms
         self.seen_at = [0] * n_arms
         self.last = 0
+
+    def __repr__(self) -> str:
+        return in_brief(self, steps=self.steps, states=self.states, seen_at=self.seen_at)
 
     def note(self, arm: int, state: int) -> None:
         """A step with one pull."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
+from restive.base.described import in_brief
 from restive.base.errors import Fault, refusal, refuse
 from restive.base.randomness import Seed
 from restive.model.bandit import Arm, Bandit
@@ -34,6 +35,10 @@ class ChangingWorld(BanditWorld):
         self.stages = tuple((int(begin), bandit) for begin, bandit in stages)
         refuse(_check(self.stages))
         super().__init__(self.stages[0][1], rng)
+
+    def __repr__(self) -> str:
+        changes = [begin for begin, _ in self.stages[1:]]
+        return in_brief(self, bandit=self.bandit.name, changes_at=changes, seed=self.seed)
 
     def at(self, steps: int) -> Bandit:
         """What the arms are after so many steps."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from restive.base.arrays import Floats
+from restive.base.described import in_brief
 from restive.base.errors import refusal
 from restive.base.randomness import Seed, heights_of, recorded_seed, seed_sequence
 from restive.mdp.structured import Parameters, StructuredMDP
@@ -37,6 +38,10 @@ class StructuredWorld:
             raise refusal("laws", "not probabilities", "", remedy)
         if ((self.rewards[used] < 0) | (self.rewards[used] > 1)).any():
             raise refusal("rewards", "outside [0, 1]", "", "Rescale the rewards.")
+
+    def __repr__(self) -> str:
+        n_states, n_actions = self.mdp.colors.shape
+        return in_brief(self, n_states=n_states, n_actions=n_actions, seed=self.seed)
 
     @property
     def seed(self) -> int | list[int] | None:
@@ -90,6 +95,9 @@ class StructuredWalk:
         self.heights = heights_of(world.laws)  # (N, A, B) cumulative probabilities of the outcomes
         self.means, self.noisy = world.rewards, world.noisy
         self._rng = rng
+
+    def __repr__(self) -> str:
+        return in_brief(self, n_states=len(self.means), state=self.state)
 
     def uniforms(self, count: int) -> Floats:
         """The next ``count`` steps' random numbers, shape (count, 2): outcome, reward."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from restive.base.arrays import Bools, Floats, Ints
+from restive.base.described import Brief, in_brief
 from restive.base.errors import refusal
 from restive.learners.contract import Learner
 from restive.learners.fixed import FollowPolicy
@@ -19,8 +20,8 @@ NOBODY = -1  # in place of a pull, where no arm was recorded
 REPORT_EVERY = 1000  # steps from one report of progress to the next
 
 
-@dataclass(frozen=True, eq=False)
-class TraceWorld:
+@dataclass(frozen=True, eq=False, repr=False)
+class TraceWorld(Brief):
     """Recorded states and rewards of K arms over n steps, both (K, n).
 
     A state of -1, or a reward that is nan, was not recorded. Pulling such an arm is a missed step:
@@ -74,6 +75,9 @@ class TraceWalk:
         self.world, self.n_arms, self.steps = world, world.n_arms, 0
         self._seen = world.seen
 
+    def __repr__(self) -> str:
+        return in_brief(self, n_arms=self.n_arms, steps=self.steps)
+
     def step(self, arms: Sequence[int] = ()) -> tuple[Observation, ...]:
         """Pull these arms, and see those that were recorded."""
         if self.steps >= self.world.steps:
@@ -88,8 +92,8 @@ class TraceWalk:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Replayed:
+@dataclass(frozen=True, eq=False, repr=False)
+class Replayed(Brief):
     """What a learner did along a trace."""
 
     pulls: Ints  # (n,) arms; -1 where no arm at all was recorded

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
+from restive.base.described import Brief, in_brief
 from restive.base.errors import refusal
 from restive.base.machine import helpers
 from restive.base.randomness import Seed, heights_of, recorded_seed, seed_sequence
@@ -39,6 +40,9 @@ class BanditWorld:
     def __init__(self, bandit: Bandit, rng: Seed = 0) -> None:
         self.bandit = require_bandit(bandit)
         self._seeds = seed_sequence(rng)
+
+    def __repr__(self) -> str:
+        return in_brief(self, bandit=self.bandit.name, n_arms=self.bandit.n_arms, seed=self.seed)
 
     @property
     def seed(self) -> int | list[int] | None:
@@ -156,8 +160,8 @@ def require_tables(states: Ints, rewards: Floats) -> None:
         raise refusal("states, rewards", "not two tables of one shape", shapes, remedy)
 
 
-@dataclass(frozen=True, eq=False)
-class RecordedWorld:
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordedWorld(Brief):
     """A path held in memory: drawn before, or measured; states and rewards are (K, n)."""
 
     states: Ints
@@ -204,6 +208,9 @@ class PathWalk:
         self.n_arms, self.steps = n_arms, 0
         self._blocks, self._begin = blocks, 0
         self._states, self._rewards = np.zeros((n_arms, 0), dtype=np.int64), np.zeros((n_arms, 0))
+
+    def __repr__(self) -> str:
+        return in_brief(self, n_arms=self.n_arms, steps=self.steps)
 
     def step(self, arms: Sequence[int] = ()) -> tuple[Observation, ...]:
         """Pull these arms, and see what they show; all arms move, also if none is pulled."""
