@@ -10,8 +10,8 @@ from restive._kernels import arrays, lookup
 from restive.mdp.certificate import bandit_parameters
 from restive.mdp.iteration import ArrayIteration, BanditIteration, row_tables
 from restive.mdp.layout import fill_ghosts
+from restive.mdp.numpy_iteration import NumpyIteration, pull_values
 from restive.mdp.representation import Representation
-from restive.mdp.spelled import SpelledIteration, pull_values
 from restive.mdp.structured import Parameters, StructuredMDP
 from zoo import draw_bandit, draw_caps
 
@@ -131,7 +131,7 @@ def test_certificates(seed):
     fixed = (values, rep.layout, tables, errors, paid, phases(rep), rep.orbits.ravel())
     for first in range(3):
         lookup.certify(*fixed, lower, upper, first, 3)
-    for ready in (BanditIteration, SpelledIteration):
+    for ready in (BanditIteration, NumpyIteration):
         bounds = ready(rep, parameters, values).certify(errors, paid)
         np.testing.assert_allclose(bounds, (low, high), atol=1e-12)
     np.testing.assert_allclose(lower.min(axis=0), low, atol=1e-12)

@@ -17,7 +17,6 @@ from restive.mdp.structured import Parameters
 from restive.paper.claims.algorithm import KINDS
 from restive.paper.claims.colored import pairs_of
 from restive.paper.claims.steps import Episode, run_sum, visit_sum
-from restive.paper.printed import favoured, optimistic_sweep, plan_width, published_radii
 from restive.paper.problems import (
     ladder,
     myopic_loss,
@@ -26,6 +25,7 @@ from restive.paper.problems import (
     small_bandit,
     small_mdp,
 )
+from restive.paper.published_formulas import favoured, optimistic_sweep, plan_width, published_radii
 from restive.paper.recount import exploration, recount
 from restive.planning.diameter import diameter
 from restive.policies.greedy import GreedyPolicy

@@ -10,7 +10,7 @@ from restive.base.options import Parameter
 from restive.learners import LEARNERS, Learner, check_learner, declare, load_learner, make_learner
 from restive.learners.forms import Practice
 from restive.learners.paper.rules import Counts, Evidence, Optimism, n_outcomes
-from restive.learners.rivals.narrow import NarrowOptimism
+from restive.learners.rivals.narrow_ucrl2 import NarrowOptimism
 from restive.learners.storage import pack
 from restive.mdp.representation import Representation
 from restive.model.bandit import Arm, Bandit

@@ -15,7 +15,7 @@ from restive.learners.paper import rules
 from restive.learners.paper.rules import Optimism, Rule
 from restive.learners.replanning import ValuePlanner
 from restive.mdp import certificate
-from restive.mdp.spelled import DAMPING
+from restive.mdp.numpy_iteration import DAMPING
 from restive.mdp.structured import Parameters
 from restive.model import chains
 from restive.planning import diameter

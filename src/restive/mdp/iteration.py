@@ -10,8 +10,8 @@ from restive._kernels import anderson, arrays, lookup, sweeps
 from restive.base.arrays import Floats, Ints
 from restive.base.machine import THREADS_FROM_PAIRS, share_out
 from restive.mdp.layout import fill_ghosts, longest_first
+from restive.mdp.numpy_iteration import DAMPING, PERIODIC_DAMPING
 from restive.mdp.representation import Representation
-from restive.mdp.spelled import DAMPING, PERIODIC_DAMPING
 from restive.mdp.structured import Parameters, StructuredMDP
 
 
@@ -118,7 +118,7 @@ class BanditIteration:
         anderson.judge(self.values, self.entries, corners, search, target, patience)
 
     def certify(self, errors: Floats, rewards: Floats) -> tuple[Floats, Floats]:
-        """Bounds of the true T h - h per class; see ``spelled.SpelledIteration.certify``."""
+        """Bounds of the true T h - h per class; see ``numpy_iteration.NumpyIteration.certify``."""
         rep, lay = self.structure, self.layout
         shape = (len(lay.tasks), rep.n_classes)
         lower, upper = np.full(shape, np.inf), np.full(shape, -np.inf)

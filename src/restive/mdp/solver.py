@@ -20,8 +20,8 @@ from restive.base.arrays import Floats, Ints
 from restive.base.errors import ArgumentError
 from restive.mdp.convergence import Bounds, Progress, Stop, accelerated, plain_sweeps
 from restive.mdp.layout import SPARE, fill_ghosts
+from restive.mdp.numpy_iteration import NumpyIteration
 from restive.mdp.representation import Representation
-from restive.mdp.spelled import SpelledIteration
 from restive.mdp.structured import Parameters, StructuredMDP
 from restive.model.chains import stationary
 
@@ -145,12 +145,12 @@ def _solve_states(
     if rep.n_arms == 1 and parameters.radii is None:
         start = _single_arm_values(rep, parameters)
     if not compiled and parameters.radii is None:
-        spelled = SpelledIteration(rep, parameters, start)
-        most = NUMPY_PRODUCTS // spelled.entries
-        bounds = plain_sweeps(spelled, stop, 0, lambda count, _: count < most)
+        plain = NumpyIteration(rep, parameters, start)
+        most = NUMPY_PRODUCTS // plain.entries
+        bounds = plain_sweeps(plain, stop, 0, lambda count, _: count < most)
         if bounds.converged or bounds.sweeps >= stop.max_sweeps or stop.expired():
-            return spelled, bounds
-        start, sweeps = spelled.values, bounds.sweeps
+            return plain, bounds
+        start, sweeps = plain.values, bounds.sweeps
     from restive.mdp.iteration import BanditIteration
 
     iteration = BanditIteration(rep, parameters, start)

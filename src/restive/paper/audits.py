@@ -23,8 +23,8 @@ from restive.mdp.structured import Parameters
 from restive.model.bandit import Bandit
 from restive.model.chains import powers
 from restive.paper.criteria import DELTA
-from restive.paper.printed import optimistic_sweep, published_radii
 from restive.paper.problems import first_color, small_bandit, small_mdp
+from restive.paper.published_formulas import optimistic_sweep, published_radii
 from restive.planning import plan
 from restive.simulation import BanditWorld, StructuredWorld, play
 from restive.simulation.structured import StructuredWalk

@@ -17,7 +17,7 @@ from restive.learners.paper.inputs import Inputs
 from restive.learners.paper.restless import RestlessLearner
 from restive.model.bandit import Arm, Bandit
 from restive.paper.criteria import DELTA
-from restive.paper.printed import Note, note_of, published_radii, worth
+from restive.paper.published_formulas import Note, note_of, published_radii, worth
 from restive.simulation import BanditWorld
 
 Key = tuple[int, int, int]  # arm, state last seen, stored age

@@ -14,8 +14,8 @@ from restive.base.described import Described
 from restive.base.errors import ArgumentError
 from restive.base.pictured import Pictured
 from restive.base.words import duration_text, outward
+from restive.mdp.numpy_iteration import pull_values
 from restive.mdp.representation import Representation
-from restive.mdp.spelled import pull_values
 from restive.mdp.structured import Parameters
 from restive.model.arguments import state_numbers
 from restive.model.bandit import Bandit

@@ -19,7 +19,7 @@ from restive.learners.paper.inputs import MIXING_TIMES, BuiltFromInputs, Inputs
 from restive.learners.paper.restless import ARMS, TOLD
 from restive.learners.paper.rules import Counts
 from restive.learners.replanning import ValuePlanner
-from restive.learners.rivals.narrow import NARROW, TUNED, WIDTH, NarrowOptimism
+from restive.learners.rivals.narrow_ucrl2 import NARROW, TUNED, WIDTH, NarrowOptimism
 from restive.mdp.representation import Representation
 from restive.mdp.structured import StructuredMDP
 from restive.model.bandit import Bandit

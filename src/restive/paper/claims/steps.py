@@ -19,8 +19,8 @@ from restive.paper import criteria
 from restive.paper.chart import ratios_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, judged, ratios_finding, seeded
 from restive.paper.claims.colored import pairs_of
-from restive.paper.printed import plan_width, published_radii
 from restive.paper.problems import COIN, first_color, ladder, paying_coin, small_mdp
+from restive.paper.published_formulas import plan_width, published_radii
 from restive.planning import plan
 from restive.planning.diameter import bandit_diameter, diameter
 from restive.simulation import BanditWorld, Run, play

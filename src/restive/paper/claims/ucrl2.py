@@ -19,8 +19,8 @@ from restive.paper.chart import Chart, points_chart
 from restive.paper.claim import Claim, Finding, Measurement, Scale, Verdict, judged, seeded
 from restive.paper.claims.colored import pairs_of
 from restive.paper.estimates import interval
-from restive.paper.printed import favoured, published_radii
 from restive.paper.problems import small_mdp
+from restive.paper.published_formulas import favoured, published_radii
 from restive.simulation import StructuredWorld
 
 PROBLEMS = 4  # on which logarithmic growth is measured

@@ -64,7 +64,7 @@ def latex_table(
     """The table as text."""
     rows = facts.overview(results, summary, horizon)
     names = [(row["learner"], "(knows the chains)" if row["told"] else "") for row in rows]
-    first = _Column("learner", tuple(_Cell(*name) for name in names))
+    first = _Column("learner", tuple(_TexCell(*name) for name in names))
     others = [_column(results, summary, horizon, rows, k) for k in range(len(results.problems))]
     bands = _bands(first, others, POINTS[width])
     lines = [
@@ -81,7 +81,7 @@ def latex_table(
 
 
 @dataclass(frozen=True)
-class _Cell:
+class _TexCell:
     """A mean, or a learner's name, and in small letters what stands below it."""
 
     text: str
@@ -104,7 +104,7 @@ class _Cell:
 @dataclass(frozen=True)
 class _Column:
     head: str
-    cells: tuple[_Cell, ...]
+    cells: tuple[_TexCell, ...]
 
     @property
     def points(self) -> float:
@@ -122,7 +122,7 @@ def _column(
         entry, cell = summary.entry(problem, row["learner"], horizon), row["cells"][k]
         final = entry.final[measure] if entry and not entry.refusal else None
         span = words.span(final.mean) if final else ""
-        cells.append(_Cell(cell["text"], span, cell["winner"], cell["tied"]))
+        cells.append(_TexCell(cell["text"], span, cell["winner"], cell["tied"]))
     return _Column(problem + weak, tuple(cells))
 
 

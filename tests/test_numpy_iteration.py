@@ -10,9 +10,9 @@ import pytest
 
 from restive.mdp.certificate import bandit_parameters, certificate
 from restive.mdp.iteration import BanditIteration
+from restive.mdp.numpy_iteration import NumpyIteration
 from restive.mdp.representation import Representation
 from restive.mdp.solver import solve
-from restive.mdp.spelled import SpelledIteration
 from restive.planning import plan
 from restive.planning.size import is_small
 from restive.problems import example1, gilbert_elliott, random_problem
@@ -27,14 +27,14 @@ def test_sweeps_are_those_of_the_compiled_iteration(seeds):
         bandit = draw_bandit(seed)
         rep = Representation.of(bandit, draw_caps(seed, bandit))
         parameters = bandit_parameters(bandit, rep)
-        spelled, compiled = (it(rep, parameters) for it in (SpelledIteration, BanditIteration))
+        plain, compiled = (it(rep, parameters) for it in (NumpyIteration, BanditIteration))
         gain = np.random.default_rng(seed).random(rep.n_classes)
         for count in (1, 3, 10):
-            bounds, wanted = spelled.sweep(gain, count), compiled.sweep(gain, count)
+            bounds, wanted = plain.sweep(gain, count), compiled.sweep(gain, count)
             np.testing.assert_allclose(bounds, wanted, atol=1e-12, err_msg=f"seed {seed}")
         for last in range(rep.n_arms):
             np.testing.assert_allclose(
-                rep.block(spelled.values, last), rep.block(compiled.values, last), atol=1e-12
+                rep.block(plain.values, last), rep.block(compiled.values, last), atol=1e-12
             )
 
 
@@ -71,7 +71,7 @@ def test_slow_sweeps_are_left_to_the_compiled_ones(monkeypatch):
     bandit = example1(0.01)
     rep = Representation.of(bandit, 40)
     parameters = bandit_parameters(bandit, rep)
-    entries = SpelledIteration(rep, parameters).entries
+    entries = NumpyIteration(rep, parameters).entries
     monkeypatch.setattr("restive.mdp.solver.NUMPY_PRODUCTS", 30 * entries)
     plain = solve(rep, parameters, tolerance=1e-9, compiled=False)
     compiled = solve(rep, parameters, tolerance=1e-9)

@@ -49,7 +49,7 @@ def _successor_places(rep: Representation, colors: Ints) -> Ints:
     return np.asarray(rep.layout.block[:-1, None] + steps.sum(axis=2))
 
 
-class SpelledIteration:
+class NumpyIteration:
     """Sweeps over all information states at once; without radii."""
 
     def __init__(
