@@ -32,10 +32,10 @@ GLOBAL = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 BEYOND = {"site-packages", "dist-packages"}  # folders of what is installed
 CODE = (
     "co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount",
-    "co_posonlyargcount", "co_kwonlyargcount", "co_flags", "co_exceptiontable",
+    "co_posonlyargcount", "co_kwonlyargcount", "co_flags", "co_exceptiontable", "co_consts",
 )  # fmt: skip
 # what a class has beside what was written: places, caches, and what its methods say as well
-MADE = {
+ADDED = {
     "__dict__", "__weakref__", "__module__", "__doc__", "__firstlineno__", "__static_attributes__",
     "__annotations__", "__annotate__", "__annotate_func__", "__annotations_cache__", "_abc_impl",
     "__dataclass_fields__", "__dataclass_params__", "__parameters__", "__orig_bases__",
@@ -81,7 +81,7 @@ class _Walk:
             self._put(kind.__name__, repr(value))
         elif kind in (tuple, CodeType):
             self._put(kind.__name__)
-            self._all(value if kind is tuple else _code_parts(value))
+            self._all(value if kind is tuple else [getattr(value, name) for name in CODE])
         elif kind in (set, frozenset):
             self._put(kind.__name__, *sorted(map(fingerprint, value)))
         elif id(value) in self._seen:
@@ -126,7 +126,7 @@ class _Walk:
         self._put("class", kind.__qualname__)
         self._file(kind.__module__)
         self._all([type(kind), *kind.__bases__])
-        own = {name: value for name, value in vars(kind).items() if name not in MADE}
+        own = {name: value for name, value in vars(kind).items() if name not in ADDED}
         self._all(part for name in sorted(own) for part in (name, own[name]))
 
     def _function(self, function: FunctionType) -> None:
@@ -195,8 +195,7 @@ class _Walk:
 
     def _file(self, module: str | None) -> None:
         """The file of a module; a notebook or a script holds more than the learner."""
-        top = (module or "").partition(".")[0]
-        if module and top not in ("__main__", "restive") and top not in sys.stdlib_module_names:
+        if module and module.partition(".")[0] != "__main__" and not _versioned(module):
             self._bytes(module, getattr(sys.modules.get(module), "__file__", None))
 
     def _unread(self, module: str) -> None:
@@ -210,12 +209,6 @@ class _Walk:
         self._files.add(module)
         with suppress(OSError):
             self._put("file", module, sha256(Path(file).read_bytes()).hexdigest())
-
-
-def _code_parts(code: CodeType) -> Iterator[Any]:
-    for name in CODE:
-        yield getattr(code, name)
-    yield code.co_consts
 
 
 def _contents(function: FunctionType) -> Iterator[Any]:
@@ -272,9 +265,14 @@ def _static(kind: type, name: Any) -> Any:
     return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
 
 
-def _installed(module: str) -> bool:
+def _versioned(module: str) -> bool:
+    """Whether it is of Python or of restive."""
     top = module.partition(".")[0]
-    if top in sys.stdlib_module_names or top == "restive":
+    return top in sys.stdlib_module_names or top == "restive"
+
+
+def _installed(module: str) -> bool:
+    if _versioned(module):
         return True
     file = getattr(sys.modules.get(module), "__file__", None)
     return file is not None and not BEYOND.isdisjoint(Path(file).parts)
