@@ -55,12 +55,12 @@ def climb(counts):
 @njit(cache=True, error_model="numpy", nogil=True)
 def around(counts, a, b, sums, switches):
     """Lower bound of the log of the mean likelihood, from the best of the squares around (a, b)."""
-    found, cell, best = np.empty(7), np.empty(4), -np.inf
+    measures, cell, best = np.empty(7), np.empty(4), -np.inf
     width = min(min(a, QUARTER - a), min(b, QUARTER - b))
     for _ in range(30):
         cell[0], cell[1], cell[2], cell[3] = a, b, width, width
-        measure(counts, cell, -np.inf, sums, switches, found)
-        value = found[6] + mass(cell)
+        measure(counts, cell, -np.inf, sums, switches, measures)
+        value = measures[6] + mass(cell)
         if value < best:
             break
         best, width = value, 0.5 * width
@@ -68,9 +68,9 @@ def around(counts, a, b, sums, switches):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def axis_to_halve(cell, found):
+def axis_to_halve(cell, measures):
     """0 or 1: the axis along which the slopes say least; -1 if the cell is fine as it is."""
-    if np.isinf(found[2]):  # the likelihood is 0 somewhere at the edge
+    if np.isinf(measures[2]):  # the likelihood is 0 somewhere at the edge
         if max(cell[2], cell[3]) < NARROW:
             return -1
         edges = (min(cell[0], QUARTER - cell[0]) <= cell[2] * 1.01,
@@ -78,25 +78,25 @@ def axis_to_halve(cell, found):
         if edges[0] != edges[1]:
             return 0 if edges[0] else 1
         return 0 if cell[2] >= cell[3] else 1
-    one, two = (found[3] - found[2]) * cell[2], (found[5] - found[4]) * cell[3]
-    if one + two <= FINE:
+    along_a, along_b = (measures[3] - measures[2]) * cell[2], (measures[5] - measures[4]) * cell[3]
+    if along_a + along_b <= FINE:
         return -1
-    return 0 if one >= two else 1
+    return 0 if along_a >= along_b else 1
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def halve(counts, cells, found, k, free, axis, floor, sums, switches):
+def halve(counts, cells, measures, k, free, axis, floor, sums, switches):
     """Cell k becomes its lower half along an axis, place ``free`` its upper half."""
     cells[k, 2 + axis] *= 0.5
     cells[free] = cells[k]
     cells[k, axis] -= cells[k, 2 + axis]
     cells[free, axis] += cells[k, 2 + axis]
-    measure(counts, cells[k], floor, sums, switches, found[k])
-    measure(counts, cells[free], floor, sums, switches, found[free])
+    measure(counts, cells[k], floor, sums, switches, measures[k])
+    measure(counts, cells[free], floor, sums, switches, measures[free])
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def refine(counts, budget, cells, found, sums, switches):
+def refine(counts, budget, cells, measures, sums, switches):
     """Fill cells and what ``measure`` says of them; returns (number of cells, threshold).
 
     The cells left cover all angles at which the log-likelihood is at least the log of its mean
@@ -108,28 +108,28 @@ def refine(counts, budget, cells, found, sums, switches):
     for k in range(SIDE * SIDE):
         cells[k, 0], cells[k, 1] = (2 * (k // SIDE) + 1) * width, (2 * (k % SIDE) + 1) * width
         cells[k, 2] = cells[k, 3] = width
-        measure(counts, cells[k], floor, sums, switches, found[k])
+        measure(counts, cells[k], floor, sums, switches, measures[k])
     lost, size, halved = -np.inf, SIDE * SIDE, True
     while True:
         mean = lost
         for k in range(size):
-            mean = np.logaddexp(mean, found[k, 6] + mass(cells[k]))
+            mean = np.logaddexp(mean, measures[k, 6] + mass(cells[k]))
         floor = max(seed, mean) - budget - SLACK
         kept = 0
         for k in range(size):
-            if found[k, 1] >= floor:
-                cells[kept], found[kept] = cells[k], found[k]
+            if measures[k, 1] >= floor:
+                cells[kept], measures[kept] = cells[k], measures[k]
                 kept += 1
             else:
-                lost = np.logaddexp(lost, found[k, 6] + mass(cells[k]))
+                lost = np.logaddexp(lost, measures[k, 6] + mass(cells[k]))
         size = kept
         if not halved:
             return size, floor
         halved = False
         for k in range(size):
-            axis = axis_to_halve(cells[k], found[k])
+            axis = axis_to_halve(cells[k], measures[k])
             if axis >= 0 and kept < len(cells):
-                halve(counts, cells, found, k, kept, axis, floor, sums, switches)
+                halve(counts, cells, measures, k, kept, axis, floor, sums, switches)
                 kept += 1
                 halved = True
         size = kept
@@ -146,15 +146,15 @@ def least(low, high, width, need):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def narrowed(cell, found, floor):
+def narrowed(cell, measures, floor):
     """The part of a cell where slopes allow the threshold, as bounds (a0, a1, b0, b1)."""
     bounds = np.empty(4)
     for axis in range(2):
-        low, high, width = found[2 + 2 * axis], found[3 + 2 * axis], cell[2 + axis]
+        low, high, width = measures[2 + 2 * axis], measures[3 + 2 * axis], cell[2 + axis]
         x0, x1 = -width, width
         if not np.isinf(low):
-            off0, off1 = found[4 - 2 * axis], found[5 - 2 * axis]
-            need = floor - found[0] - max(off1, -off0) * cell[3 - axis]
+            off0, off1 = measures[4 - 2 * axis], measures[5 - 2 * axis]
+            need = floor - measures[0] - max(off1, -off0) * cell[3 - axis]
             x0, x1 = least(low, high, width, need), -least(-high, -low, width, need)
         bounds[2 * axis], bounds[2 * axis + 1] = cell[axis] + x0, cell[axis] + x1
     return bounds
@@ -169,14 +169,14 @@ def likely_switches(counts, budget, bounds):
     """
     ages = len(counts)
     sums, switches = np.empty((ages, 6)), np.empty((ages, 2, 2))
-    cells, found = np.empty((CELLS, 4)), np.empty((CELLS, 7))
+    cells, measures = np.empty((CELLS, 4)), np.empty((CELLS, 7))
     seen = ages
     while seen > 0 and counts[seen - 1].sum() == 0.0:
         seen -= 1
-    size, floor = refine(counts[:seen], budget, cells, found, sums[:seen], switches[:seen])
+    size, floor = refine(counts[:seen], budget, cells, measures, sums[:seen], switches[:seen])
     bounds[:, :, 0], bounds[:, :, 1] = 1.0, 0.0
     for k in range(size):
-        a0, a1, b0, b1 = narrowed(cells[k], found[k], floor)
+        a0, a1, b0, b1 = narrowed(cells[k], measures[k], floor)
         p0, p1, _, _ = ends(0.5 * (a0 + a1), 0.5 * (a1 - a0))
         q0, q1, _, _ = ends(0.5 * (b0 + b1), 0.5 * (b1 - b0))
         sums_between(1.0 - p1 - q1, 1.0 - p0 - q0, sums)

@@ -72,8 +72,8 @@ def reach(times, target, colors, successors, chances, tolerance, floor, most):
     for _ in range(0, most, CHECK_EVERY):
         for _ in range(CHECK_EVERY):
             sweep_in_place(times, target, colors, successors, chances)
-        found, above = certify(times, target, colors, successors, chances)
-        low, high = max(low, found), min(high, above)
+        below, above = certify(times, target, colors, successors, chances)
+        low, high = max(low, below), min(high, above)
         if high <= floor or (high < np.inf and high - low <= tolerance * high):
             break
     return low, high

@@ -242,17 +242,17 @@ def shares(mass, policy, own, cross, other_own, other_cross, both):
     for x in range(mass.shape[0]):
         for y in range(mass.shape[1]):
             here = mass[x, y]
-            neither, one, other = (
+            neither, first, second = (
                 here * policy[x, y, 0], here * policy[x, y, 1], here * policy[x, y, 2],
             )  # fmt: skip
             each = here * policy[x, y, 3] if both else 0.0
-            own[x, 0] += neither + other
-            own[x, 1] += one + each
-            other_own[y, 0] += neither + one
-            other_own[y, 1] += other + each
-            cross[x, 0] -= other
+            own[x, 0] += neither + second
+            own[x, 1] += first + each
+            other_own[y, 0] += neither + first
+            other_own[y, 1] += second + each
+            cross[x, 0] -= second
             cross[x, 1] -= each
-            other_cross[y, 0] -= one
+            other_cross[y, 0] -= first
             other_cross[y, 1] -= each
 
 

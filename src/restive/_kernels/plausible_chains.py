@@ -117,9 +117,9 @@ def switch_between(p0, p1, q0, q1, g, row):
 def ends(angle, width):
     """Bounds of sin^2 and of its derivative sin(2 .) within ``width`` of an angle."""
     low, high = max(0.0, angle - width), min(QUARTER, angle + width)
-    one, two = np.sin(2.0 * low), np.sin(2.0 * high)
-    top = 1.0 if low <= 0.5 * QUARTER <= high else max(one, two)
-    return np.sin(low) ** 2, np.sin(high) ** 2, max(0.0, min(one, two)), top
+    slope_low, slope_high = np.sin(2.0 * low), np.sin(2.0 * high)
+    top = 1.0 if low <= 0.5 * QUARTER <= high else max(slope_low, slope_high)
+    return np.sin(low) ** 2, np.sin(high) ** 2, max(0.0, min(slope_low, slope_high)), top
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -167,8 +167,8 @@ def slopes(counts, p0, p1, q0, q1, sums, switches):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def measure(counts, cell, floor, sums, switches, found):
-    """found: value in the middle, an upper bound, bounds of both slopes, a bound of the mean.
+def measure(counts, cell, floor, sums, switches, measures):
+    """measures: value in the middle, an upper bound, bounds of both slopes, a bound of the mean.
 
     cell: (a, b, half width of a, of b). Once the upper bound is below the floor the rest is left
     out. With slopes in [l, h] a value differs from that in the middle by at most max(h, -l) times
@@ -179,18 +179,19 @@ def measure(counts, cell, floor, sums, switches, found):
     q0, q1, aq0, aq1 = ends(cell[1], cell[3])
     sums_between(1.0 - p1 - q1, 1.0 - p0 - q0, sums)
     switches_between(p0, p1, q0, q1, sums, switches)
-    found[1] = loose_bound(counts, switches)
-    if found[1] < floor:
-        found[6] = -np.inf
+    measures[1] = loose_bound(counts, switches)
+    if measures[1] < floor:
+        measures[6] = -np.inf
         return
-    found[0] = log_likelihood(counts, np.sin(cell[0]) ** 2, np.sin(cell[1]) ** 2)
+    measures[0] = log_likelihood(counts, np.sin(cell[0]) ** 2, np.sin(cell[1]) ** 2)
     up0, up1, uq0, uq1 = slopes(counts, p0, p1, q0, q1, sums, switches)
     if np.isinf(up0):
-        found[2], found[3], found[4], found[5], found[6] = up0, up1, uq0, uq1, -np.inf
+        measures[2], measures[3], measures[4], measures[5] = up0, up1, uq0, uq1
+        measures[6] = -np.inf
         return
-    found[2], found[3] = times(up0, up1, ap0, ap1)
-    found[4], found[5] = times(uq0, uq1, aq0, aq1)
-    rise = max(found[3], -found[2]) * cell[2] + max(found[5], -found[4]) * cell[3]
-    bend = (found[3] - found[2]) * cell[2] + (found[5] - found[4]) * cell[3]
-    found[1] = min(found[1], found[0] + rise)
-    found[6] = found[0] - 0.25 * bend
+    measures[2], measures[3] = times(up0, up1, ap0, ap1)
+    measures[4], measures[5] = times(uq0, uq1, aq0, aq1)
+    rise = max(measures[3], -measures[2]) * cell[2] + max(measures[5], -measures[4]) * cell[3]
+    bend = (measures[3] - measures[2]) * cell[2] + (measures[5] - measures[4]) * cell[3]
+    measures[1] = min(measures[1], measures[0] + rise)
+    measures[6] = measures[0] - 0.25 * bend

@@ -302,14 +302,14 @@ def select(tables, arms, pulls, scratch):
 def _descend(arms, scratch, edge, value, arm):
     """Replace the first arm of the edge by its children in the heap of its bucket."""
     values, items = scratch.edge_value, scratch.edge_arm
-    one, other = np.int64(arms.nodes[arm, LEFT]), np.int64(arms.nodes[arm, RIGHT])
-    if one >= 0:
-        _sink(values, items, edge, value, one, False)
+    left, right = np.int64(arms.nodes[arm, LEFT]), np.int64(arms.nodes[arm, RIGHT])
+    if left >= 0:
+        _sink(values, items, edge, value, left, False)
     else:  # no left child, so no right one either
         edge -= 1
         _sink(values, items, edge, values[edge], items[edge], False)
-    if other >= 0:
-        _rise(values, items, edge, value, other, False)
+    if right >= 0:
+        _rise(values, items, edge, value, right, False)
         edge += 1
     return edge
 

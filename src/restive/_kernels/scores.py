@@ -37,16 +37,16 @@ def sum_of(pulls, rewards, begin, end):
     """Sum of the rewards of the arms pulled from step ``begin`` to before ``end``."""
     a = b = c = d = 0.0  # four sums, so that no addition waits for the one before it
     step, stop = np.uint64(begin), np.uint64(end)
-    one = np.uint64(1)
+    unit = np.uint64(1)
     while step + np.uint64(3) < stop:
         a += rewards[np.uint64(pulls[step]), step]
-        b += rewards[np.uint64(pulls[step + one]), step + one]
+        b += rewards[np.uint64(pulls[step + unit]), step + unit]
         c += rewards[np.uint64(pulls[step + np.uint64(2)]), step + np.uint64(2)]
         d += rewards[np.uint64(pulls[step + np.uint64(3)]), step + np.uint64(3)]
         step += np.uint64(4)
     while step < stop:
         a += rewards[np.uint64(pulls[step]), step]
-        step += one
+        step += unit
     return (a + b) + (c + d)
 
 

@@ -58,11 +58,11 @@ def _refuse_quotes(lines: Iterator[str], mark: str, source: str) -> NoReturn:
     while (match := whole.match(row[0], start)) and match.end() < len(row[0]):
         start, cell = match.end(), cell + 1
     column = shown(head[cell].strip()) if cell < len(head) else cell + 1
-    place, found = f"{source}, line {begin + 1}, column {column}", row[0][start:].strip()
-    if not found.startswith('"'):  # the reader has a limit of its own
-        refuse(place, "the cell is too long", shown(found), limits.SHORTER)
+    place, rest = f"{source}, line {begin + 1}, column {column}", row[0][start:].strip()
+    if not rest.startswith('"'):  # the reader has a limit of its own
+        refuse(place, "the cell is too long", shown(rest), limits.SHORTER)
     remedy = 'Close them there, and write "" for a quote inside quotes.'
-    refuse(place, "the quotes do not close where the cell ends", shown(found), remedy)
+    refuse(place, "the quotes do not close where the cell ends", shown(rest), remedy)
 
 
 def _check_separated(columns: Columns) -> None:

@@ -155,8 +155,9 @@ def _refuse_json(error: ValueError, text: str, place: str) -> NoReturn:
         where = f"{place}, column {start + 1}"
         refuse(where, "a number far too large", shown(text[start:].strip()), "Correct it.")
     message = JSON_WORDS.get(error.msg, "this is not JSON")
-    found = shown(text[error.pos :].strip()) if text[error.pos :].strip() else "the end of the line"
-    refuse(f"{place}, column {error.pos + 1}", message, found, "Write one JSON object a line.")
+    rest = text[error.pos :].strip()
+    words = shown(rest) if rest else "the end of the line"
+    refuse(f"{place}, column {error.pos + 1}", message, words, "Write one JSON object a line.")
 
 
 def _parquet(path: Path) -> Columns:

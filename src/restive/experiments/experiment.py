@@ -237,13 +237,13 @@ def _check_size(pairs: int, horizons: Sequence[int]) -> list[Fault]:
     faults = []
     if pairs * len(horizons) > MOST_CELLS:
         remedy = f"Compare at most {MOST_CELLS:,}: fewer runs, learners, problems or horizons."
-        found = f"{pairs * len(horizons):,} runs altogether"
-        faults.append(Fault("runs", "too many to keep", found, remedy))
+        total = f"{pairs * len(horizons):,} runs altogether"
+        faults.append(Fault("runs", "too many to keep", total, remedy))
     if pairs * sum(horizons) > MOST_STEPS:
         remedy = f"Compare at most {MOST_STEPS:.0e}: shorter runs, or fewer of them."
-        found = f"{pairs * sum(horizons):.1e} steps altogether"
+        total = f"{pairs * sum(horizons):.1e} steps altogether"
         message = "too long: even the quickest learner would take years"
-        faults.append(Fault("horizons", message, found, remedy))
+        faults.append(Fault("horizons", message, total, remedy))
     return faults
 
 
