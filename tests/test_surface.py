@@ -163,6 +163,10 @@ def test_notebooks_show_tables_with_pictures(run, monkeypatch):
         assert re.search(r'style="width: 100%; max-width: [\d.]+pt; height: auto"', head)
         assert " height=" not in head
     with monkeypatch.context() as patch:
+        patch.setattr(type(run), "plot", lambda self: pytest.fail("drawn twice"))
+        assert run._repr_html_() == run._repr_html_()
+        assert "<svg" in run._repr_html_()
+    with monkeypatch.context() as patch:
         patch.setattr(pictured, "LARGEST", 10)
         assert run._repr_html_().endswith("</table>")
     monkeypatch.setattr(pictured, "find_spec", lambda name: None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -59,10 +60,15 @@ class Pictured:
         if find_spec("matplotlib") is None:
             return ""
         with suppress(Exception):  # where nothing can be drawn the table is shown all the same
-            picture = self.plot()
-            if picture is not None and len(picture.svg) <= LARGEST:
-                return _fitting(picture.svg)
+            if len(self._drawn) <= LARGEST:
+                return _fitting(self._drawn)
         return ""
+
+    @cached_property
+    def _drawn(self) -> str:
+        """The picture's text, drawn once: results do not change, and notebooks show them often."""
+        picture = self.plot()
+        return "" if picture is None else picture.svg
 
 
 def _fitting(svg: str) -> str:
