@@ -728,6 +728,10 @@ def test_a_plan_says_what_to_pull_when(tmp_path):
         ("--figure", ["plan", "example-1", "--figure", "a.svg", "--figure=b.svg"]),
         ("--seed", ["learn", "example-1", "--seed", "1", "--seed", "2"]),
         ("--alpha", ["learn", "example-1", "--alpha", "1", "--alpha=2"]),
+        ("--max_age", ["learn", "example-1", "--max-age", "1", "--max_age=2"]),
+        ("--epsilon", ["problem", "example-1", "--epsilon", "0.1", "--epsilon=0.2"]),
+        ("--n-arms", ["problem", "random", "--n_arms", "2", "--n-arms", "3"]),
+        ("--format", ["problem", "example-1", "--format", "json", "--format", "toml"]),
         ("--out", ["compare", "example-1", "--out", "--out", "--out", "a"]),
     ],
 )

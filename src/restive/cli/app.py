@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from inspect import get_annotations
@@ -156,6 +156,12 @@ def _parse_once(command: Any, parse: Any, ctx: Any, words: list[str]) -> Any:
     ]  # fmt: skip
     refuse(faults)
     return parse(ctx, words)
+
+
+def refuse_repeated(key: str, given: Iterable[str]) -> None:
+    """The same for an option of a learner's or a problem's own; hyphens count as underscores."""
+    if key.replace("-", "_") in {name.replace("-", "_") for name in given}:
+        raise refusal(f"--{key}", "given twice", "", "Leave one out.")
 
 
 def _usage(argument: Any) -> str:

@@ -21,6 +21,7 @@ from restive.cli.app import (
     options,
     print_json,
     read_problem,
+    refuse_repeated,
 )
 from restive.cli.players import own_errors, read_participant
 from restive.learners import DEFAULT, LEARNERS, Declaration
@@ -203,15 +204,15 @@ def _read_horizon(text: str) -> int:
 
 def _split(words: Sequence[str], entry: Declaration | None) -> tuple[str, dict[str, str]]:
     """The problem and the learner's options, from what the command itself did not take."""
-    files, texts, rest = [], {}, list(words)
+    files, rest = [], list(words)
+    texts: dict[str, str] = {}
     while rest:
         word = rest.pop(0)
         if not word.startswith("-") or word == "-":
             files.append(word)
             continue
         key, equals, value = word.lstrip("-").partition("=")
-        if key in texts:
-            raise refusal(f"--{key}", "given twice", "", "Leave one out.")
+        refuse_repeated(key, texts)
         texts[key] = value if equals else _value(word, rest, entry)
     if entry is not None:
         _refuse_unknown(texts, entry)

@@ -7,7 +7,7 @@ from typing import Literal
 import typer
 
 from restive.base.errors import refusal
-from restive.cli.app import app, argument, options
+from restive.cli.app import app, argument, options, refuse_repeated
 
 
 @app.command(
@@ -41,12 +41,14 @@ def problem(
 
 def _split_parameters(words: list[str]) -> tuple[str, dict[str, str]]:
     """The problem's name and its parameters, from ``NAME --key value --key=value``."""
-    names, parameters, rest = [], {}, iter(words)
+    names, rest = [], iter(words)
+    parameters: dict[str, str] = {}
     for word in rest:
         if not word.startswith("--"):
             names.append(word)
             continue
         key, equals, value = word[2:].partition("=")
+        refuse_repeated(key, parameters)
         if not equals and (following := next(rest, None)) is None:
             raise refusal(word, "the value is missing", "", f"Write {word} and a value after it.")
         parameters[key] = value if equals else str(following)
