@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 import synthetic_results
-from restive import problems
+from restive import Bandit, problems
 from restive.experiments.bands import Bands
 from restive.experiments.summary import summarize
 from restive.report.comparison.page import experiment_page
@@ -264,6 +264,22 @@ def test_many_problems_run_down_the_printed_page(browser, tmp_path):
         "cells => cells.map((c) => getComputedStyle(c).printColorAdjust)"
     )
     assert set(shades) == {"exact"}
+    page.close()
+
+
+def test_the_level_of_arms_alone_is_named_by_how_many_are_pulled(browser, tmp_path):
+    channels = problems.gilbert_elliott(4)
+    named = {"one": channels, "two": Bandit(channels.arms, pulls=2)}
+    pulled = synthetic_results.results(named, horizons=(100,), runs=6, points=10)
+    target = tmp_path / "pulls.html"
+    target.write_text(experiment_page(Bands(pulled), summarize(pulled)), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(target.as_uri())
+    choose(page, "show", "reward")
+    charts = page.locator("figure.chart").all()
+    shown = [chart.locator("text.halo").all_text_contents() for chart in charts]
+    assert ["best single arm" in texts for texts in shown] == [True, False]
+    assert ["2 best arms" in texts for texts in shown] == [False, True]
     page.close()
 
 

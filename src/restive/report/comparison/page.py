@@ -105,6 +105,7 @@ def _data(results: Results, panels: dict[str, Any]) -> str:
             {
                 "name": visible(name),
                 "alone": results.best_arms[name][1],
+                "arms": words.best_arms(results.bandits[name]),
                 "gain": gain if isfinite(gain := results.gains[name][0]) else None,
                 "panels": {str(h): panel for h, panel in by_horizon.items() if panel},
             }

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from restive.experiments import Results
     from restive.experiments.statistics import Interval
     from restive.experiments.summary import Measure, Summary
+    from restive.model.bandit import Bandit
 
 REGRET_NAMES = {
     "gap": "Gap regret: lost against the best policy, without luck",
@@ -149,11 +150,15 @@ def intro(results: Results, name: str) -> str:
         ceiling = results.ceiling(name)
         sentence += f" The best policy is not known, but none earns more than {ceiling:.6f} a step"
         sentence += " (certified);"
+    arms = f"{sentence} the {best_arms(bandit)}"
     if bandit.pulls > 1:
-        return (
-            f"{sentence} the {bandit.pulls:,} best arms, always pulled, earn {alone:.6f} together."
-        )
-    return f"{sentence} the best single arm, {bandit.arm_name(best)}, earns {alone:.6f}."
+        return f"{arms}, always pulled, earn {alone:.6f} together."
+    return f"{arms}, {bandit.arm_name(best)}, earns {alone:.6f}."
+
+
+def best_arms(bandit: Bandit) -> str:
+    """What weak regret compares with."""
+    return "best single arm" if bandit.pulls == 1 else f"{bandit.pulls:,} best arms"
 
 
 def missing(results: Results, summary: Summary) -> list[str]:

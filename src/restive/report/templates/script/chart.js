@@ -143,8 +143,8 @@ function drawGuide(plot, x, y, { times, shown }, { low, unit }) {
   make("path", { d: `M${points.join("L")}`, class: "guide" }, plot);
   write(plot, x.place(from) + 4, y.place(tip * Math.sqrt(from / last)) - 6, "like √t", "start", "axis");
 }
-function drawLevels(plot, y, { left, width, right }, { alone, gain }) {
-  for (const [level, words] of [[alone, "best single arm"], [gain, "best policy"]]) {
+function drawLevels(plot, y, { left, width, right }, { alone, arms, gain }) {
+  for (const [level, words] of [[alone, arms], [gain, "best policy"]]) {
     if (level === null) continue;
     make("path", { d: `M${left} ${y.place(level)}H${width - right}`, class: "guide" }, plot);
     write(plot, left + 4, y.place(level) + (level === gain ? -5 : 13), words, "start", "axis halo");
