@@ -99,6 +99,12 @@ def frame(world):
             enumerate(world.states)}  # fmt: skip
 
 
+def test_options_of_reading_are_refused_where_traces_are_read_already():
+    traces = read_traces({"left": [0, 1] * 20, "right": [1, 0] * 20})
+    with pytest.raises(ProblemError, match="tick: these traces are read already"):
+        replay(traces, ["round-robin"], tick=2)
+
+
 def test_what_hindsight_earns_by_brute_force():
     world = recorded(gilbert_elliott(3, [0.1, 0.3, 0.2], 0.2, reward_noise="none"), 300)
     result = replay(frame(world), ["ucb1"], train=0.4, runs=1)

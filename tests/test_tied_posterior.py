@@ -12,12 +12,8 @@ from scipy.stats import t as student
 
 from restive._kernels import tied
 from restive.learners.tied.gaps import LONGEST_GAP, PLACES, place_of
-from restive.learners.tied.posterior import (
-    ChainPosterior,
-    RewardPosterior,
-    mirror,
-    mirror_volume,
-)
+from restive.learners.tied.posterior import ChainPosterior, RewardPosterior, mirror_volume
+from restive.model.chains import mirror
 
 RARE = 1e-5  # chance of a false alarm of one comparison
 

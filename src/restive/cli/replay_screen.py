@@ -18,7 +18,7 @@ def show_replay(replay: Replay) -> None:
     seen = "all recorded" if replay.complete else f"{replay.share:.2%} recorded"
     words = f": {count} {'arm' if count == 1 else 'arms'} over {steps:,} steps, {seen}."
     show(out, Text.assemble((replay.name or "A trace", "bold"), words), *map(dim, replay.notes))
-    best = next(row for row in replay.rows if row.name == f"best arm: {replay.best_arm}")
+    best = replay.row(f"best arm: {replay.best_arm}")
     heads = ["", "per step", "vs best arm", "luck"]
     rows = [_cells(row, best.rate) for row in replay.rows]
     if not replay.complete:

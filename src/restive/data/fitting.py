@@ -14,7 +14,7 @@ from restive.base.arrays import Floats, Ints
 from restive.base.described import Described
 from restive.base.errors import refusal
 from restive.base.table import Table
-from restive.data.reading import read_traces
+from restive.data.reading import traces_of
 from restive.data.traces import ArmTrace, Traces
 from restive.estimation.chain import ChainEstimate, estimate_chain
 from restive.estimation.gap_counts import GapCounts
@@ -149,10 +149,7 @@ def fit(
     >>> fitted.bandit.n_arms, fitted.chains[1].round(2).tolist()
     (2, [[0.5, 0.5], [0.4, 0.6]])
     """
-    traces = data if isinstance(data, Traces) else read_traces(data, **reading)
-    if isinstance(data, Traces) and reading:
-        remedy = "Give it to read_traces."
-        raise refusal(next(iter(reading)), "these traces are read already", "", remedy)
+    traces = traces_of(data, reading)
     generator = np.random.default_rng(rng)
     arms = []
     for k, trace in enumerate(traces.arms):

@@ -67,6 +67,16 @@ def read_traces(
     return Traces(tuple(traces), length, source, scale, (*notes, *told), began)
 
 
+def traces_of(data: Any, reading: Mapping[str, Any]) -> Traces:
+    """What is given as traces, or read as ``read_traces`` does with these options."""
+    if not isinstance(data, Traces):
+        return read_traces(data, **reading)
+    if reading:
+        remedy = "Give it to read_traces."
+        raise refusal(next(iter(reading)), "these traces are read already", "", remedy)
+    return data
+
+
 def _tables(data: Any) -> list[tuple[Columns, str]]:
     """Tables, and what to call the arm of one without names of arms."""
     if isinstance(data, str | PathLike):

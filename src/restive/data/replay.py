@@ -13,7 +13,7 @@ from restive.base.checks import require
 from restive.base.errors import RestiveError, refusal, refuse
 from restive.base.machine import memory_allowed
 from restive.data.fitting import fit
-from restive.data.reading import read_traces
+from restive.data.reading import traces_of
 from restive.data.replay_result import Kind, Replay, ReplayRow
 from restive.data.traces import Traces
 from restive.learners.cooldown import Cooldown
@@ -62,7 +62,7 @@ def replay(
     """
     require(0 <= train < 1, "train", train, "Give a share from 0 to below 1, such as 0.5.")
     require(runs >= 1, "runs", runs, "Give a number of runs from 1 on.")
-    traces = data if isinstance(data, Traces) else read_traces(data, **reading)
+    traces = traces_of(data, reading)
     judge = _Judge(trace_world(traces), train)
     fitted, notes = _fitted(traces, train)
     rows = list(_hindsight(judge, traces))
@@ -217,7 +217,7 @@ class Staying(Cooldown):
     def ask(self) -> int:
         if not self.sight.complete:
             return self.sight.states.index(NEVER)
-        ages = np.array([self.sight.age(arm) for arm in range(self.n_arms)])
+        ages = np.array(self.sight.ages)
         count, total = self.totals.sum(axis=0)
         last = int(np.argmin(ages))
         pays = self.paid[last] * count >= total - 1e-12 * count  # sums of equal rewards may round

@@ -164,7 +164,7 @@ def _best(
         return climb(counts, np.empty(0), prior), None, 1
     tried = [climb(counts, start, prior, FIRST_ROUNDS) for start in _starts(counts, rng)]
     top = max(tried, key=lambda reached: reached.value)
-    image = mirrored(top.chain)
+    image = chains.mirror(top.chain)
     if image is not None:
         tried.append(climb(counts, image, prior, FIRST_ROUNDS))
     top_value = max(reached.value for reached in tried)
@@ -189,14 +189,6 @@ def _rivals(counts: GapCounts, best: Climb, peak: Climb) -> bool:
 
 def _among(chain: Floats, peaks: list[Climb]) -> bool:
     return any(np.abs(chain - peak.chain).max() < 0.2 * APART for peak in peaks)
-
-
-def mirrored(chain: Floats) -> Floats | None:
-    """2 Pi - P, which has the same even powers; None if it is no chain."""
-    from restive._kernels import tied
-
-    image = np.empty_like(chain)
-    return image if tied.mirror(chain, image) else None
 
 
 def _cleared(chain: Floats) -> Floats:

@@ -48,7 +48,7 @@ class Cooldown(SightedLearner):
         if not self.sight.complete:
             return self.sight.states.index(NEVER)
         count, total = self.totals.sum(axis=0)
-        ages = np.array([self.sight.age(arm) for arm in range(self.n_arms)])
+        ages = np.array(self.sight.ages)
         # sums of equal rewards may round
         ready = (self.paid * count >= total - 1e-12 * count) | (ages > self.rest)
         if not ready.any():

@@ -140,10 +140,7 @@ def _phases(rep: Representation) -> Ints:
 def row_tables(rep: Representation, parameters: Parameters) -> sweeps.Tables:
     """Parameters per color, and laid out once more along the rows of the two row arms."""
     lay = rep.layout
-    rewards = np.ascontiguousarray(parameters.optimistic_rewards, dtype=np.float64)
-    chances = np.ascontiguousarray(parameters.probabilities, dtype=np.float64)
-    radii = np.zeros(len(rewards)) if parameters.radii is None else parameters.radii
-    radii = np.ascontiguousarray(radii, dtype=np.float64)
+    rewards, chances, radii = parameters.arrays
     width, length = chances.shape[1], int(lay.row.max())
     row_rewards, row_radii = aligned_zeros(4 * length).reshape(2, 2, length)
     row_chances = aligned_zeros(2 * width * length).reshape(2, width, length)
@@ -170,15 +167,9 @@ class ArrayIteration:
         self, structure: StructuredMDP, parameters: Parameters, start: Floats | None = None
     ) -> None:
         self.extended = parameters.radii is not None
-        radii = np.zeros(structure.n_colors) if parameters.radii is None else parameters.radii
         self.arguments = (
-            structure.colors,
-            structure.successors,
-            np.ascontiguousarray(parameters.optimistic_rewards, dtype=np.float64),
-            np.ascontiguousarray(parameters.probabilities, dtype=np.float64),
-            np.ascontiguousarray(radii, dtype=np.float64),
-            self.extended,
-        )
+            structure.colors, structure.successors, *parameters.arrays, self.extended
+        )  # fmt: skip
         self.values = np.zeros(structure.n_states) if start is None else start.copy()
         self._spare = np.empty_like(self.values)
         self.bounds = np.zeros((arrays.CHUNKS, 2))

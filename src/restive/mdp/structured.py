@@ -33,6 +33,14 @@ class Parameters(Brief):
             return self.rewards
         return np.minimum(1.0, self.rewards + self.reward_radii)
 
+    @property
+    def arrays(self) -> tuple[Floats, Floats, Floats]:
+        """Optimistic rewards, probabilities and radii, as compiled loops read them."""
+        radii = np.zeros(len(self.rewards)) if self.radii is None else self.radii
+        parts = (self.optimistic_rewards, self.probabilities, radii)
+        rewards, chances, widths = (np.ascontiguousarray(part, dtype=np.float64) for part in parts)
+        return rewards, chances, widths
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StructuredMDP(Brief):

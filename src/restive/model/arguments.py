@@ -31,6 +31,14 @@ def require_bandit(value: object, name: str = "bandit") -> Bandit:
     raise refusal(name, "not a Bandit", text, remedy)
 
 
+def told_bandit(problem: Bandit | int, options: str) -> Bandit:
+    """The bandit, where a number of arms is not enough for a learner without these options."""
+    if isinstance(problem, Bandit):
+        return problem
+    message = "this learner needs more than the number of arms"
+    raise refusal("problem", message, str(problem), f"Give the bandit, or set {options}.")
+
+
 def require_one_pull(bandit: Bandit, what: str, instead: str = "") -> None:
     """Refuse a bandit with several pulls a step where only one is provided for.
 

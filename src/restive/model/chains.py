@@ -233,6 +233,17 @@ def power(transitions: ArrayLike, n: int) -> Floats:
     return np.eye(len(square.high)) if result is None else result.rounded()
 
 
+def mirror(chain: Floats) -> Floats | None:
+    """2 Pi - P, where Pi holds the stationary law in every row; None if it is no chain.
+
+    It has the same stationary law and the same even powers: (Pi + Q)^n = Pi + Q^n, with Q -> -Q.
+    """
+    from restive._kernels import tied
+
+    image = np.empty_like(chain)
+    return image if tied.mirror(chain, image) else None
+
+
 def powers(transitions: ArrayLike, n_max: int) -> Floats:
     """P^1, ..., P^n_max as an (n_max, S, S) array, each to about log2(n_max) roundings.
 

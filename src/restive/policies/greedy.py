@@ -43,10 +43,7 @@ def laws_of(parameters: Parameters) -> Laws:
     """Parameters per color as the compiled loops read them."""
     from restive._kernels.play import Laws
 
-    rewards = np.ascontiguousarray(parameters.optimistic_rewards, dtype=np.float64)
-    chances = np.ascontiguousarray(parameters.probabilities, dtype=np.float64)
-    radii = np.zeros(len(rewards)) if parameters.radii is None else parameters.radii
-    return Laws(rewards, chances, np.ascontiguousarray(radii, dtype=np.float64))
+    return Laws(*parameters.arrays)
 
 
 class Uncounted(NamedTuple):

@@ -57,7 +57,7 @@ class Policy(ABC):
     def preferences(self, sight: Sight) -> Floats:
         """How much each arm is preferred where ``sight`` is, shape (K,)."""
         states = np.array([sight.states])
-        ages = np.array([[sight.age(arm) for arm in range(self.n_arms)]])
+        ages = np.array([sight.ages])
         last = np.array([sight.last if any(sight.seen_at) else NEVER])
         return np.asarray(self.ranking(states, ages, last)[0])
 

@@ -75,6 +75,11 @@ class Sight:
         return self.steps + 1 - self.seen_at[arm]
 
     @property
+    def ages(self) -> list[int]:
+        """The age of every arm."""
+        return [self.steps + 1 - seen for seen in self.seen_at]
+
+    @property
     def complete(self) -> bool:
         """Whether every arm was seen, so that there is an information state."""
         return NEVER not in self.states

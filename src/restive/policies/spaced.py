@@ -94,7 +94,7 @@ class SpacedIndexPolicy(Policy):
         from restive._kernels import indices
 
         tables = self.tables
-        places, rests = self._places(np.array([sight.age(arm) for arm in range(self.n_arms)]))
+        places, rests = self._places(np.array(sight.ages))
         step, why = indices.walk(
             tables.indices, tables.ages, tables.stored, tables.back, np.array(sight.states), places,
             rests, left, names, path, pulls, begin, end,

@@ -37,7 +37,7 @@ def replay_figure(replay: Replay, path: str | os.PathLike[str], *, title: str = 
 
 def _draw(replay: Replay, title: str, figure: Figure) -> None:
     axes = figure.subplots()
-    best = next(row for row in replay.rows if row.name == f"best arm: {replay.best_arm}")
+    best = replay.row(f"best arm: {replay.best_arm}")
     steps = replay.judged_from + 1 + np.arange(len(best.earned))
     shown = np.unique(np.linspace(0, len(steps) - 1, MOST_POINTS).astype(int))
     rows = [row for row in replay.rows if not row.name.startswith("every step")]

@@ -14,6 +14,7 @@ from restive.base.checks import require, require_delta, require_horizon
 from restive.base.errors import refusal
 from restive.base.options import Parameter, spread
 from restive.learners.storage import decode_label, encode_label, plain_label
+from restive.model.arguments import told_bandit
 from restive.model.bandit import Bandit
 from restive.theory.confidence import color_caps
 
@@ -104,9 +105,7 @@ class Inputs:
         n_arms = problem.n_arms if isinstance(problem, Bandit) else problem
         told = unknown_mixing or mixing_times is not None
         if not arms and not (told and unknown_states and unknown_periods):
-            remedy = "Give the bandit, or set unknown_mixing, unknown_states and unknown_periods."
-            message = "this learner needs more than the number of arms"
-            raise refusal("problem", message, str(problem), remedy)
+            told_bandit(problem, "unknown_mixing, unknown_states and unknown_periods")
         if horizon is None and not unknown_horizon:
             remedy = "Give the number of steps, or set unknown_horizon."
             raise refusal("horizon", "needed by this learner", "None", remedy)

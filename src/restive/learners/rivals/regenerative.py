@@ -14,8 +14,8 @@ from restive.learners.rivals.spectra import (
     largest_mass,
     largest_reward,
     multiplicative_gap,
-    told_bandit,
 )
+from restive.model.arguments import told_bandit
 from restive.model.bandit import Bandit
 
 

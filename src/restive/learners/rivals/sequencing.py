@@ -17,8 +17,8 @@ from restive.learners.rivals.spectra import (
     gain_gap,
     largest_mass,
     largest_reward,
-    told_bandit,
 )
+from restive.model.arguments import told_bandit
 from restive.model.bandit import Bandit
 
 Knowledge = Literal["bounds", "none"]

@@ -5,19 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from restive.base.arrays import Floats
-from restive.base.errors import refusal
 from restive.model.bandit import Arm, Bandit
 
 TIE = 1e-9  # gains and gaps closer than this are rounding
-
-
-def told_bandit(problem: Bandit | int, options: str) -> Bandit:
-    """The bandit that constants are computed from, unless these options give them."""
-    if isinstance(problem, Bandit):
-        return problem
-    remedy = f"Give the bandit, or set {options}."
-    message = "this learner needs more than the number of arms"
-    raise refusal("problem", message, str(problem), remedy)
 
 
 def arm_count(problem: Bandit | int) -> int:

@@ -54,7 +54,7 @@ class ChainPosterior:
 
     def _maybe_mirror(self, chain: Floats, counts: Ints, rng: np.random.Generator) -> Floats:
         """A Metropolis step to the mirror image."""
-        threshold, image = np.log(rng.random()), mirror(chain)
+        threshold, image = np.log(rng.random()), chains.mirror(chain)
         if image is None:
             return chain
         ratio = self.log_density(image, counts) - self.log_density(chain, counts)
@@ -67,17 +67,6 @@ class ChainPosterior:
         from restive._kernels import tied
 
         return float(tied.log_posterior(chain, counts, self.mass / len(chain)))
-
-
-def mirror(chain: Floats) -> Floats | None:
-    """2 Pi - P, where Pi holds the stationary law in every row; None if it is no chain.
-
-    It has the same stationary law and the same even powers: (Pi + Q)^n = Pi + Q^n, with Q -> -Q.
-    """
-    from restive._kernels import tied
-
-    image = np.empty_like(chain)
-    return image if tied.mirror(chain, image) else None
 
 
 def mirror_volume(chain: Floats) -> float:

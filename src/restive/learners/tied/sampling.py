@@ -207,7 +207,7 @@ class TiedSampling(GapLearner):
 
     def _look_at_rest(self, watch: ChangeWatch) -> int | None:
         """The arm that has rested long enough for what a look at it would lose now."""
-        ages = [self.sight.age(arm) for arm in range(self.n_arms)]
+        ages = self.sight.ages
         asked = [arm for arm, age in enumerate(ages) if age >= watch.asks_after(arm)]
         if not asked or not self.running:
             return None
