@@ -163,7 +163,7 @@ class ClockBlocks:
         while loss > FINEST:
             left = self.deadline - perf_counter()
             if level is not None:
-                share = self.patience if level.loss <= TELLING else 1.0
+                share = self.patience if loss < level.loss <= TELLING else 1.0
                 if self._seconds(sizes, loss, alone) > share * left:
                     return
             finer = self._solved(loss, price, accuracy, level)
