@@ -18,7 +18,12 @@ from restive.base.errors import TooLargeError
 from restive.base.machine import memory_allowed
 from restive.many.block_bounds import HASTY, BlockBounds
 from restive.many.single_arm import price_arm
-from restive.mdp.certificate import bandit_parameters, certificate, row_errors
+from restive.mdp.certificate import (
+    bandit_parameters,
+    certificate,
+    outcome_rewards,
+    row_errors,
+)
 from restive.mdp.representation import Representation
 from restive.mdp.solver import Solution, solve
 from restive.model.bandit import Arm, Bandit
@@ -155,10 +160,7 @@ def _widths(bandit: Bandit, rep: Representation, solution: Solution) -> Floats:
     """Width of the certified interval if only this arm's ages were merged, for every arm."""
     if rep.n_classes > 1:
         return np.full(rep.n_arms, np.inf)
-    every = row_errors(bandit, rep)
-    rewards = np.zeros((rep.n_arms, rep.max_support))
-    for j, arm in enumerate(bandit.arms):
-        rewards[j, : arm.n_states] = arm.rewards
+    every, rewards = row_errors(bandit, rep), outcome_rewards(bandit, rep)
     owner = np.repeat(np.arange(rep.n_arms), [rep.color_grid(j).size for j in range(rep.n_arms)])
     widths = np.empty(rep.n_arms)
     for j in range(rep.n_arms):

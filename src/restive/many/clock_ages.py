@@ -25,7 +25,7 @@ from restive.model.bandit import Arm
 
 LOWER_PRICE = 0.9  # of the block's: beliefs have to serve a range of prices
 STAYS = 0.01  # how often an arm is left, in a block, in a state in which it would stay alone
-SELDOM = 4.0  # mixing times between the pulls of an arm that wants none at this price
+SELDOM = 4  # mixing times between the pulls of an arm that wants none at this price
 ASTRAY = 0.01  # share of pulls that find the arm in any state, so that none is out of reach
 LATER = 3  # steps that an arm is pulled later than it would be alone
 MOST_AGES = 400  # one by one
@@ -143,10 +143,7 @@ class BeliefOrder:
     @cached_property
     def _candidates(self) -> tuple[Floats, Floats]:
         """(C, S) beliefs, state by state, and (C,) how often they come up."""
-        try:
-            oldest = min(self.arm.mixing_time(SETTLED), OLDEST)
-        except ArithmeticError:  # too slow to count
-            oldest = OLDEST
+        oldest = self.arm.mixing_time(SETTLED, OLDEST)
         ratio = RATIO if self.arm.n_states <= 8 else RATIO**4
         dense = max(min(DENSE, CANDIDATES // self.arm.n_states**2), 4)
         ages = list(range(3, min(oldest, dense) + 1))
@@ -195,11 +192,8 @@ def arm_uses(arms: Sequence[Arm], deadline: float = inf) -> list[ArmUse]:
 
 def _waits(priced: PricedArm) -> Ints:
     """(S,): steps from seeing a state to the next pull; long ones where none is wanted."""
-    try:
-        seldom = min(SELDOM * priced.arm.mixing_time(0.25), OLDEST)
-    except ArithmeticError:  # too slow to count
-        seldom = OLDEST
-    return np.asarray(np.where(priced.waits > 0, priced.waits, round(seldom)))
+    seldom = min(SELDOM * priced.arm.mixing_time(most=OLDEST), OLDEST)
+    return np.asarray(np.where(priced.waits > 0, priced.waits, seldom))
 
 
 def _leaving(arm: Arm, waits: Ints) -> Floats:

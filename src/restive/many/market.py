@@ -80,8 +80,4 @@ class Market:
 
 def _cells(arm: Arm) -> int:
     """About the size of an arm's table of waits."""
-    try:
-        ages = min(arm.mixing_time(1e-13), LONGEST)
-    except ArithmeticError:  # too slowly to count the steps
-        ages = LONGEST
-    return ages * arm.n_states**2
+    return arm.mixing_time(1e-13, LONGEST) * arm.n_states**2

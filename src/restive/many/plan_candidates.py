@@ -178,20 +178,13 @@ def _policies(population: Population, price: float, ends: float) -> Iterator[Pop
 
 
 def _rewards(arm: Arm) -> IndexTable:
-    if _mixes(arm, 1e-9) <= MOST_AGES:
+    if arm.mixing_time(1e-9, MOST_AGES + 1) <= MOST_AGES:
         return reward_table(arm)
     return index_table(arm, price_arm(arm, 0.0, cap=_cap(arm)).table.means)
 
 
 def _cap(arm: Arm) -> int:
-    return min(_mixes(arm, ROW_ERROR), MOST_AGES)
-
-
-def _mixes(arm: Arm, error: float) -> int:
-    try:
-        return arm.mixing_time(error)
-    except ArithmeticError:  # too slowly to count the steps
-        return 2**50
+    return arm.mixing_time(ROW_ERROR, MOST_AGES)
 
 
 def _horizons(population: Population, pulls: int) -> tuple[int, int]:

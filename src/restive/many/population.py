@@ -83,7 +83,7 @@ class Population(Brief):
     @cached_property
     def slowest(self) -> int:
         """Steps after which every arm has forgotten most: the largest mixing time, to 1/4."""
-        return max(_mixes(arm) for arm in self.kinds)
+        return max(arm.mixing_time(most=ENDLESS) for arm in self.kinds)
 
     @cached_property
     def period(self) -> int:
@@ -112,13 +112,6 @@ class Population(Brief):
             np.array([bool((arm.initial_law == arm.stationary).all()) for arm in self.kinds]),
             np.concatenate([arm.rewards for arm in self.kinds]),
         )
-
-
-def _mixes(arm: Arm) -> int:
-    try:
-        return arm.mixing_time(0.25)
-    except ArithmeticError:  # too slowly to count the steps
-        return ENDLESS
 
 
 def _powers(arm: Arm, bits: int) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from restive.base.arrays import Ints
+from restive.base.checks import is_whole
 from restive.base.errors import Fault, refusal, refuse
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def require_parts(
 
 
 def whole_number(path: str, raw: int) -> int:
-    if isinstance(raw, bool) or not isinstance(raw, int | np.integer):
+    if not is_whole(raw):
         raise refusal(path, "not a whole number", repr(raw)[:80], "Give a whole number.")
     return int(raw)
 

@@ -13,6 +13,7 @@ from restive.model import chains
 from restive.model.bandit import Arm
 
 ROW_ERROR = 1e-13  # L1 distance of the merged rows from their limit
+LONGEST = 2**50  # ages; rows of an arm that takes longer to mix are cut there
 CELLS = 2_000_000  # probabilities kept for ages that are told apart one by one,
 FEWEST, MOST = 2_048, 40_000  # but at least and at most so many ages
 SPREAD = 512  # ages of each step length beyond them: the gaps are 1/512 of the age
@@ -61,7 +62,7 @@ def wait_table(arm: Arm, cap: int | None = None) -> WaitTable:
 @lru_cache(maxsize=256)
 def _cached(arm: Arm, cap: int | None) -> WaitTable:
     dense = min(max(FEWEST, CELLS // arm.n_states**2), MOST)
-    chosen = _mixed(arm) if cap is None else cap
+    chosen = arm.mixing_time(ROW_ERROR, LONGEST) if cap is None else cap
     if cap is not None or chosen + arm.period <= dense:
         ages = np.arange(1, chosen + arm.period)
         rows = chains.powers(arm.transitions, len(ages))
@@ -93,14 +94,6 @@ def _clean(arm: Arm, rows: Floats) -> None:
     for k in range(min(len(rows), arm.n_states**2)):
         rows[k] = np.where(reach > 0, np.maximum(rows[k], 0.0), 0.0)
         reach = (reach @ edges > 0).astype(np.float64)
-
-
-def _mixed(arm: Arm) -> int:
-    """Where rows have converged; chains that take longer than 2^50 steps are cut there."""
-    try:
-        return arm.mixing_time(ROW_ERROR)
-    except ArithmeticError:
-        return 2**50
 
 
 def _spread(arm: Arm, dense: int, last: int) -> tuple[Ints, Floats]:

@@ -57,14 +57,19 @@ def certificate(bandit: Bandit, rep: Representation, solution: Solution) -> Cert
     known up to e/2 times the span of (reward + h) over its outcomes. A small allowance covers
     rounding.
     """
-    rewards = np.zeros((rep.n_arms, rep.max_support))
-    for j, arm in enumerate(bandit.arms):
-        rewards[j, : arm.n_states] = arm.rewards
     errors, slack = row_errors(bandit, rep), rounding(rep, solution.values)
-    lower, upper = solution.certify(errors, rewards)
+    lower, upper = solution.certify(errors, outcome_rewards(bandit, rep))
     low = np.minimum(solution.lower, lower) - slack
     high = np.maximum(solution.upper, upper) + slack
     return Certificate(np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0), float(errors.max()), slack)
+
+
+def outcome_rewards(bandit: Bandit, rep: Representation) -> Floats:
+    """(K, S): the reward of every outcome of each arm, 0 where an arm has fewer states."""
+    rewards = np.zeros((rep.n_arms, rep.max_support))
+    for j, arm in enumerate(bandit.arms):
+        rewards[j, : arm.n_states] = arm.rewards
+    return rewards
 
 
 def row_errors(bandit: Bandit, rep: Representation) -> Floats:

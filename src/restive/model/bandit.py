@@ -137,12 +137,21 @@ class Arm:
             return frozen(np.eye(self.n_states)[self.initial])
         return frozen(np.asarray(self.initial, dtype=np.float64))
 
-    def mixing_time(self, epsilon: float = 0.25) -> int:
-        """Tmix(eps): steps until every row of P^t is within eps (L1) of its limit."""
+    def mixing_time(self, epsilon: float = 0.25, most: int | None = None) -> int:
+        """Tmix(eps): steps until every row of P^t is within eps (L1) of its limit.
+
+        most: the answer where there are more, or more than can be counted.
+        """
         cache = self.__dict__.setdefault("_mixing", {})
         if epsilon not in cache:
-            cache[epsilon] = chains.mixing_time(self.transitions, epsilon)
-        return int(cache[epsilon])
+            try:
+                cache[epsilon] = chains.mixing_time(self.transitions, epsilon)
+            except ArithmeticError:
+                if most is None:
+                    raise
+                return most
+        steps = int(cache[epsilon])
+        return steps if most is None else min(steps, most)
 
     def power(self, n: int) -> Floats:
         """P^n: n-step transition probabilities, accurate at any n."""
