@@ -1,6 +1,7 @@
 """Blocks planned with clocks: both ends certified, however few ages are told apart."""
 
 from itertools import product
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from restive.many.clock_ages import arm_uses
 from restive.many.clock_blocks import ClockBlocks, ClockPolicy
 from restive.many.clock_iteration import STEP, ClockProcess, along, solve_clocks
 from restive.many.clocks import BeliefPoints, Rows, hidden_clock, limit_laws, mixed_clock
+from restive.many.grid_points import Places
 from restive.many.pricing import price_out
 from restive.planning.evaluation import evaluate
 
@@ -291,6 +293,28 @@ def test_values_are_carried_to_finer_clocks(make):
     np.testing.assert_allclose(coarse.onto(coarse), np.eye(coarse.size))
 
 
+def test_a_belief_is_taken_once(monkeypatch):
+    """Also where mixtures are so bad that the same belief stays the worst."""
+    order = arm_uses([slow_arm(), random_arm(np.random.default_rng(3), 3)])[0].beliefs
+    count = len(order._candidates[0])
+
+    def scattered(points, beliefs):
+        places = np.zeros((len(beliefs), 1), dtype=int)
+        return Places(places, np.ones(places.shape), 0.0)
+
+    monkeypatch.setattr(BeliefPoints, "locate", scattered)
+    points = order.until(0.0).points
+    assert len(points) <= count + 4
+    assert len(np.unique(points, axis=0)) == len(points)
+
+
+def test_one_arm_alone_is_its_mean():
+    """The smallest block; it has one array, which is the whole."""
+    arm = slow_arm()
+    solved = solve_clocks(ClockProcess([hidden(arm, 3)], blind=True), None, 1e-9)
+    assert solved.lower == pytest.approx(arm.gain, abs=1e-8)
+
+
 def test_shortcuts_need_fewer_sweeps(monkeypatch):
     clocks = [mixed(arm, 6) for arm in (slow_arm(), *problem(1).arms[:2])]
     short = solve_clocks(ClockProcess(clocks, blind=False), None, 1e-8)
@@ -311,6 +335,15 @@ def test_time_and_memory_are_kept():
     assert small.seconds(arms, 0.5, 1e-3) == np.inf
     with pytest.raises(TooLargeError, match="memory"):
         small(arms, 0.5, 1e-3, None)
+
+
+def test_a_block_is_planned_at_another_price_without_time_for_more():
+    bandit = problem(1)
+    planner = ClockBlocks(deadline=perf_counter() + 600)
+    planner(bandit.arms, 0.45, 1e-4, None)
+    planner.patience = 0.0
+    beside = plan(Bandit([Arm([[1.0]], [0.5]), *bandit.arms]), 1e-7)
+    assert planner(bandit.arms, 0.5, 1e-4, None).upper >= beside.gain_lower
 
 
 def test_policies_name_the_arm_to_pull():

@@ -30,12 +30,11 @@ ASTRAY = 0.01  # share of pulls that find the arm in any state, so that none is 
 LATER = 3  # steps that an arm is pulled later than it would be alone
 MOST_AGES = 400  # one by one
 OLDEST = 20_000
-DENSE, RATIO = (
-    40,
-    1.1,
-)  # ages of beliefs to choose from: all of them up to this one, then with gaps,
-CANDIDATES = 1_500  # numbers in them, about: fewer ages for arms of many states
+DENSE = 40  # beliefs to choose from are of all ages up to this one, then with gaps,
+RATIO, WIDE_RATIO = 1.1, 1.5  # each age so many times the one before,
 SETTLED = 1e-9  # until all are so near to the limit
+CANDIDATES = 1_500  # probabilities of dense ages, about: arms of many states have fewer of them
+WIDE = 8  # states from which on gaps are wide
 RARER = 0.8  # so much less often an arm is one step older than it should get
 AHEAD = (0, 2, 5)  # steps from now at which a pull has a worth that beliefs are to agree on
 ROUND = 1e-4  # weight of plain distance beside that
@@ -120,6 +119,7 @@ class BeliefOrder:
         start = [*chains.power(transitions, 2), *limit_laws(self.arm)]
         self.points = np.array(start) if self.arm.n_states > 1 else np.ones((1, 1))
         self.costs: list[float] = []  # of doing without each of the points after the first ones
+        self._taken: list[int] = []  # of the candidates; none twice, whatever rounding says
         self._first, self._done = len(self.points), self.arm.n_states == 1
 
     def until(self, loss: float) -> BeliefPoints:
@@ -144,7 +144,7 @@ class BeliefOrder:
     def _candidates(self) -> tuple[Floats, Floats]:
         """(C, S) beliefs, state by state, and (C,) how often they come up."""
         oldest = self.arm.mixing_time(SETTLED, OLDEST)
-        ratio = RATIO if self.arm.n_states <= 8 else RATIO**4
+        ratio = RATIO if self.arm.n_states <= WIDE else WIDE_RATIO
         dense = max(min(DENSE, CANDIDATES // self.arm.n_states**2), 4)
         ages = list(range(3, min(oldest, dense) + 1))
         while ages and ages[-1] < oldest:
@@ -167,6 +167,7 @@ class BeliefOrder:
         worth, own = self.points @ self._worth, beliefs @ self._worth
         spread = ((worth[places.places] - own[:, None]) ** 2).sum(axis=2)
         costs = often * np.sqrt((places.weights * spread).sum(axis=1))
+        costs[self._taken] = 0.0
         order, most = np.argsort(-costs, kind="stable"), float(costs.max())
         chosen: list[int] = []
         for place in order.tolist():
@@ -175,6 +176,7 @@ class BeliefOrder:
             if all(abs(place - other) > 1 for other in chosen):
                 chosen.append(place)
         self._done = not chosen
+        self._taken += chosen
         self.points = np.concatenate([self.points, beliefs[chosen]])
         ceiling = self.costs[-1] if self.costs else np.inf  # so that costs fall
         self.costs += [min(float(costs[place]), ceiling) for place in chosen]

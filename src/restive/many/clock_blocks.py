@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf, prod
 from time import perf_counter
 
@@ -33,13 +34,15 @@ from restive.many.grid_points import slip_cost
 from restive.model.bandit import Arm
 from restive.policies.policy import Policy
 
-FIRST_LOSS, FIRST_LEAST, FIRST_STATES = 0.02, 0.002, 4_000
+FIRST_LOSS, FIRST_LEAST = 0.02, 0.002  # of a first level: from this one down to that,
+FIRST_STATES = 4_000  # until there are so many
 TELLING = 0.002  # loss from which on bounds are of use: a block that gets no further is no gain
 FINER = 0.9  # in steps of this, until the states have grown
 GROWTH = 2.0  # by so much from one level to the next
 FINEST = 1e-14
 SOLVER_SHARE = 0.25  # of the accuracy, for the iteration
 NO_TIME = 0.3  # seconds by forecast
+ARRAYS = 13  # values, fresh ones, those that shortcuts remember, and what a sweep reads
 SWEEPS = 60  # of a level, about
 FIRST_PACE = 6e-9  # seconds a state, arm and sweep
 TOO_SHORT = 20_000  # states; what takes less says nothing about pace
@@ -122,7 +125,7 @@ class ClockBlocks:
 
     def _seconds(self, sizes: _Sizes, loss: float, alone: bool) -> float:
         blocks = sizes.blocks(loss, alone)
-        if 8 * (12 * sum(blocks) + 4 * max(blocks)) > self.memory:
+        if 8 * (ARRAYS * sum(blocks) + 4 * max(blocks)) > self.memory:
             return inf
         pace = self._paces.get((len(blocks), alone), self._pace)
         return pace * SWEEPS * sum(blocks) * len(blocks)
@@ -229,14 +232,11 @@ class _Sizes:
 
     def __init__(self, arms: Sequence[Arm], deadline: float) -> None:
         self.arms, self.deadline = tuple(arms), deadline
-        self._uses: list[ArmUse] | None = None
         self._seen: dict[tuple[float, bool], list[int]] = {}
 
-    @property
+    @cached_property
     def uses(self) -> list[ArmUse]:
-        if self._uses is None:
-            self._uses = arm_uses(self.arms, self.deadline)
-        return self._uses
+        return arm_uses(self.arms, self.deadline)
 
     def clocks(self, loss: float, price: float | None) -> tuple[ArmClock, ...]:
         """Hidden tails for the arms alone, mixed ones beside a price."""

@@ -210,27 +210,31 @@ class _Shortcut:
     """
 
     def __init__(self) -> None:
-        self._points: list[Floats] = []
-        self._residuals: list[Floats] = []
+        self.restart()
 
     def restart(self) -> None:
-        self._points.clear()
-        self._residuals.clear()
+        self._images: list[Floats] = []
+        self._residuals: list[Floats] = []
+        self._products = np.empty((0, 0))  # of the residuals
 
     def take(self, point: Floats, image: Floats) -> None:
-        """The next point, in place of the image; both are needed no more."""
+        """The next point, in place of the image."""
         residual = image - point
         residual -= residual.mean()
-        self._points.append(point.copy())
+        self._images.append(image.copy())
         self._residuals.append(residual)
-        del self._points[: -DEPTH - 1], self._residuals[: -DEPTH - 1]
-        moves = [own - residual for own in self._residuals[:-1]]
+        del self._images[: -DEPTH - 1], self._residuals[: -DEPTH - 1]
         # not by BLAS, which would start threads of its own
-        gram = np.array([[np.einsum("i,i->", a, b) for b in moves] for a in moves])
-        along = np.array([np.einsum("i,i->", move, residual) for move in moves])
-        shares = np.linalg.lstsq(gram, -along, rcond=SAME)[0] if moves else along
-        for share, move, own in zip(shares, moves, self._points, strict=False):
-            image += share * (own - point + move)
+        row = np.array([np.einsum("i,i->", own, residual) for own in self._residuals])
+        before = self._products[-DEPTH:, -DEPTH:]
+        self._products = np.block([[before, row[:-1, None]], [row[None]]])
+        if len(row) == 1:
+            return
+        moves = before - row[:-1, None] - row[:-1] + row[-1]  # products of steps from the last one
+        shares = np.linalg.lstsq(moves, row[-1] - row[:-1], rcond=SAME)[0]
+        image *= 1 - shares.sum()
+        for share, own in zip(shares, self._images, strict=False):
+            image += share * own
 
 
 def solve_clocks(

@@ -223,7 +223,7 @@ def hidden_clock(
 def mixed_clock(points: BeliefPoints, oldest: int) -> MixedClock:
     """Beliefs a step older as random ones of the same mean.
 
-    points: those of age 2 first, one for each state. oldest: the last age among them.
+    points: those of age 2 first, one for each state. oldest: none of them is older.
     """
     arm = points.arm
     older, error = points.mixtures(points.points @ arm.transitions)
