@@ -13,7 +13,8 @@ from restive._kernels import clocks as kernel
 from restive.base.errors import OutOfTimeError, TooLargeError
 from restive.many.clock_ages import arm_uses
 from restive.many.clock_blocks import ClockBlocks, ClockPolicy
-from restive.many.clock_iteration import STEP, ClockProcess, along, solve_clocks
+from restive.many.clock_iteration import solve_clocks
+from restive.many.clock_process import STEP, ClockProcess, along
 from restive.many.clocks import BeliefPoints, Rows, hidden_clock, limit_laws, mixed_clock
 from restive.many.grid_points import Places
 from restive.many.pricing import price_out
@@ -80,13 +81,14 @@ def test_unit_rows_are_copied():
     np.testing.assert_allclose(along(matrix, values, 1), naive.mix(matrix, values, 1))
 
 
-@pytest.mark.parametrize("terms", range(1, 8))
+@pytest.mark.parametrize("terms", range(1, 12))
 def test_rows_are_summed_with_weights(terms):
     rng = np.random.default_rng(terms)
-    source, weights, total = rng.normal(size=80), rng.normal(size=terms + 2), np.empty(6)
-    kernel.combine(source, 3, 9, weights, 2, terms, total)
+    source, weights, total = rng.normal(size=120), rng.normal(size=terms + 2), np.zeros(9)
+    kernel.combine(source, 3, 9, weights, 2, terms, total, 2, 6)
     want = sum(weights[2 + i] * source[3 + 9 * i : 9 + 9 * i] for i in range(terms))
-    np.testing.assert_allclose(total, want)
+    np.testing.assert_allclose(total[2:8], want)
+    assert not total[[0, 1, 8]].any()
 
 
 def block(make, count=3):

@@ -74,10 +74,11 @@ class BlockPlanner(Protocol):
     """Plans a block to an accuracy; price None: the block alone, no resting.
 
     patience: share of the time left that one more level of accuracy may take: little while the
-    block may still grow.
+    block may still grow. rate: by how much each second of it has to narrow the bounds.
     """
 
     patience: float
+    rate: float
 
     def __call__(
         self, arms: Sequence[Arm], price: float | None, accuracy: float, start: object

@@ -57,7 +57,7 @@ class ExactBlocks:
     def __init__(self, memory: int | None = None, deadline: float = np.inf) -> None:
         self.memory = memory_allowed(memory)
         self.deadline = deadline
-        self.patience = HASTY  # not asked: exact plans are as accurate as is wanted
+        self.patience, self.rate = HASTY, 0.0  # not asked: plans are as accurate as is wanted
         self._pace = FIRST_PACE  # seconds a state and arm, of the latest plan that took a while
         self._errors: dict[Arm, tuple[float, float]] = {}  # row error, and accuracy it served
 

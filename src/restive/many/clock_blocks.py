@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from math import inf, prod
+from math import inf
 from time import perf_counter
 
 import numpy as np
@@ -20,31 +19,21 @@ from restive.base.errors import OutOfTimeError, TooLargeError
 from restive.base.machine import memory_allowed
 from restive.many.block_bounds import HASTY, BlockBounds, BlockPlanner
 from restive.many.blocks import ExactBlocks
-from restive.many.clock_ages import OLDEST, ArmUse, arm_uses
-from restive.many.clocks import (
-    ArmClock,
-    Choices,
-    HiddenClock,
-    axes,
-    hidden_clock,
-    mixed_clock,
-    resting,
-)
+from restive.many.clock_sizes import FINEST, BlockSizes
+from restive.many.clocks import ArmClock, Choices, HiddenClock, axes
 from restive.many.grid_points import slip_cost
 from restive.model.bandit import Arm
 from restive.policies.policy import Policy
 
-FIRST_LOSS, FIRST_LEAST = 0.02, 0.002  # of a first level: from this one down to that,
-FIRST_STATES = 4_000  # until there are so many
 TELLING = 0.002  # loss from which on bounds are of use: a block that gets no further is no gain
-FINER = 0.9  # in steps of this, until the states have grown
-GROWTH = 2.0  # by so much from one level to the next
-FINEST = 1e-14
-SOLVER_SHARE = 0.25  # of the accuracy, for the iteration
+SOLVER_SHARE = 0.25  # of the accuracy, for the iteration,
+ROUGH = 0.1  # but no less than this share of what the level before has changed
 NO_TIME = 0.3  # seconds by forecast
-ARRAYS = 13  # values, fresh ones, those that shortcuts remember, and what a sweep reads
+ARRAYS = 20  # what shortcuts remember, what a sweep reads and writes, values of other blocks
 SWEEPS = 60  # of a level, about
-FIRST_PACE = 6e-9  # seconds a state, arm and sweep
+FIRST_PACE = 3e-9  # seconds a state, arm and sweep
+KEPT = 3  # blocks whose solutions are remembered
+ADVANCE = 0.5  # of what a level has changed is what the next one promises
 TOO_SHORT = 20_000  # states; what takes less says nothing about pace
 
 
@@ -96,34 +85,35 @@ class ClockBlocks:
 
     def __init__(self, memory: int | None = None, deadline: float = np.inf) -> None:
         self.memory, self.deadline = memory_allowed(memory), deadline
-        self.patience = HASTY
+        self.patience, self.rate = HASTY, 0.0
         self._pace = FIRST_PACE  # of the latest plan, and of those of one size
         self._paces: dict[tuple[int, bool], float] = {}
         self._block: tuple[Arm, ...] = ()  # of the latest plan, and the latest solutions of that
-        # and the block before it, without a price and with one
+        # and the blocks before it, without a price and with one
         self._latest: dict[tuple[Arm, ...], dict[bool, _Level]] = {}
-        self._known_sizes: dict[tuple[Arm, ...], _Sizes] = {}
+        self._known_sizes: dict[tuple[Arm, ...], BlockSizes] = {}
 
     def seconds(self, arms: Sequence[Arm], price: float | None, accuracy: float) -> float:
-        """Forecast of a level that is so accurate, going by the block before.
+        """Forecast of a level that tells something; alone, of one as fine as the block before's.
 
-        A block that is known goes on from there, as far as its time allows.
+        Coarse levels of a larger block lower the upper end already; the lower end only rises with
+        fine ones. A block that is known goes on from there, as far as its time allows.
         """
         alone, loss = price is None, TELLING
         level = self._latest.get(self._block, {}).get(alone)
         if level is not None and tuple(arms) == self._block:
             loss = level.loss
-        elif level is not None and np.isfinite(level.change):
-            loss = min(loss, level.loss * accuracy / max(level.change, FINEST))
+        elif alone and level is not None and np.isfinite(level.change):
+            loss = min(loss, level.loss * max(accuracy / max(level.change, FINEST), 1.0))
         return self._seconds(self._sizes(arms), loss, alone)
 
-    def _sizes(self, arms: Sequence[Arm]) -> _Sizes:
+    def _sizes(self, arms: Sequence[Arm]) -> BlockSizes:
         key = tuple(arms)
         if key not in self._known_sizes:
-            self._known_sizes[key] = _Sizes(key, self.deadline)
+            self._known_sizes[key] = BlockSizes(key, self.deadline)
         return self._known_sizes[key]
 
-    def _seconds(self, sizes: _Sizes, loss: float, alone: bool) -> float:
+    def _seconds(self, sizes: BlockSizes, loss: float, alone: bool) -> float:
         blocks = sizes.blocks(loss, alone)
         if 8 * (ARRAYS * sum(blocks) + 4 * max(blocks)) > self.memory:
             return inf
@@ -134,8 +124,10 @@ class ClockBlocks:
         self, arms: Sequence[Arm], price: float | None, accuracy: float, start: object
     ) -> BlockBounds:
         if tuple(arms) != self._block:
-            before, self._block = self._block, tuple(arms)
-            self._latest = {arms: self._latest.get(arms, {}) for arms in (before, self._block)}
+            self._block = tuple(arms)
+            self._latest[self._block] = self._latest.pop(self._block, {})  # to the end
+            for forgotten in list(self._latest)[:-KEPT]:
+                del self._latest[forgotten]
         alone, best, change = price is None, None, inf
         sizes = self._sizes(arms)
         if not np.isfinite(self._seconds(sizes, sizes.first(alone), alone)):
@@ -157,8 +149,8 @@ class ClockBlocks:
     def _levels(self, price: float | None, accuracy: float) -> Iterator[_Level]:
         """Finer and finer solutions, from the latest one of this block if there is one."""
         sizes, alone = self._sizes(self._block), price is None
-        known = self._latest[self._block]
-        level = known.get(alone)
+        levels = self._latest[self._block]
+        level = levels.get(alone)
         loss = sizes.first(alone) if level is None else level.loss
         if level is not None and alone:
             yield level
@@ -167,26 +159,32 @@ class ClockBlocks:
             left = self.deadline - perf_counter()
             if level is not None:
                 share = self.patience if loss < level.loss <= TELLING else 1.0
-                if self._seconds(sizes, loss, alone) > share * left:
+                ahead = self._seconds(sizes, loss, alone)
+                known = np.isfinite(level.change) and loss < level.loss <= TELLING
+                if ahead > share * left or (known and ADVANCE * level.change < self.rate * ahead):
                     return
             finer = self._solved(loss, price, accuracy, level)
             if finer is None:
                 return
             change = inf if level is None or loss == level.loss else abs(finer.bound - level.bound)
-            known[alone] = level = replace(finer, change=change)
+            levels[alone] = level = replace(finer, change=change)
             yield level
             loss = sizes.finer(loss, alone)
 
     def _solved(
         self, loss: float, price: float | None, accuracy: float, start: _Level | None
     ) -> _Level | None:
-        from restive.many.clock_iteration import ClockProcess, solve_clocks
+        from restive.many.clock_iteration import solve_clocks
+        from restive.many.clock_process import ClockProcess
 
         began, alone = perf_counter(), price is None
         clocks = self._sizes(self._block).clocks(loss, price)
         process = ClockProcess(clocks, alone, self.deadline)
         values = None if start is None else _carried(start, clocks)
-        solved = solve_clocks(process, values, max(SOLVER_SHARE * accuracy, 1e-12))
+        error = max(SOLVER_SHARE * accuracy, 1e-12)
+        if start is not None and loss < start.loss and np.isfinite(start.change):
+            error = max(error, ROUGH * start.change)  # the next level will change as much
+        solved = solve_clocks(process, values, error)
         if solved is None:
             return None
         if process.states > TOO_SHORT:
@@ -205,6 +203,14 @@ class QuickBlocks:
 
     def __init__(self, memory: int | None = None, deadline: float = np.inf) -> None:
         self.exact, self.clocks = ExactBlocks(memory, deadline), ClockBlocks(memory, deadline)
+
+    @property
+    def rate(self) -> float:
+        return self.clocks.rate
+
+    @rate.setter
+    def rate(self, least: float) -> None:
+        self.clocks.rate = least
 
     @property
     def patience(self) -> float:
@@ -227,58 +233,14 @@ class QuickBlocks:
         return self._planner(arms, price, accuracy)(arms, price, accuracy, start)
 
 
-class _Sizes:
-    """What a block tells apart by what doing without may cost, and how many states that makes."""
-
-    def __init__(self, arms: Sequence[Arm], deadline: float) -> None:
-        self.arms, self.deadline = tuple(arms), deadline
-        self._seen: dict[tuple[float, bool], list[int]] = {}
-
-    @cached_property
-    def uses(self) -> list[ArmUse]:
-        return arm_uses(self.arms, self.deadline)
-
-    def clocks(self, loss: float, price: float | None) -> tuple[ArmClock, ...]:
-        """Hidden tails for the arms alone, mixed ones beside a price."""
-        if price is None:
-            told = [use.ages(loss) for use in self.uses]
-            guesses = [use.tail_law(ages) for use, ages in zip(self.uses, told, strict=True)]
-            return tuple(map(hidden_clock, self.arms, told, guesses))
-        points = (use.beliefs.until(loss) for use in self.uses)
-        return resting(price), *(mixed_clock(part, OLDEST) for part in points)
-
-    def blocks(self, loss: float, alone: bool) -> list[int]:
-        """States of each block: after a pull of each arm and, beside a price, after a rest."""
-        if (loss, alone) not in self._seen:
-            sizes = [use.count(loss, alone) for use in self.uses]
-            every = prod(sizes)
-            after = [
-                every // size * arm.n_states for arm, size in zip(self.arms, sizes, strict=True)
-            ]
-            self._seen[loss, alone] = after if alone else [every, *after]
-        return self._seen[loss, alone]
-
-    def first(self, alone: bool) -> float:
-        loss = FIRST_LOSS
-        while loss > FIRST_LEAST and sum(self.blocks(loss, alone)) < FIRST_STATES:
-            loss *= FINER
-        return loss
-
-    def finer(self, loss: float, alone: bool) -> float:
-        """The next smaller loss with clearly more states."""
-        states = sum(self.blocks(loss, alone))
-        while loss > FINEST and sum(self.blocks(loss, alone)) < GROWTH * states:
-            loss *= FINER
-        return loss
-
-
 def _carried(old: _Level, clocks: tuple[ArmClock, ...]) -> list[Floats]:
     """Old values as a start with other clocks: the tail's where ages were not told apart."""
-    from restive.many.clock_iteration import along
+    from restive.many.clock_process import along
 
     fresh = []
-    for (_, *others), part in zip(axes(clocks), old.values, strict=True):
-        for axis, j in enumerate(others, start=1):
+    for known, order, part in zip(axes(old.clocks), axes(clocks), old.values, strict=True):
+        part = np.ascontiguousarray(part.transpose([known.index(j) for j in order]))
+        for axis, j in enumerate(order[1:], start=1):
             if clocks[j].size != old.clocks[j].size:
                 part = along(clocks[j].onto(old.clocks[j]), part, axis)
         fresh.append(part)

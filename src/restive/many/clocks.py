@@ -35,7 +35,8 @@ EPS = float(np.finfo(np.float64).eps)
 class Rows:
     """A sparse matrix by rows: those of row r are entries begin[r] to begin[r + 1].
 
-    The first ``plain`` rows are unit vectors, those from ``shift`` on: they are copied.
+    The first ``plain`` rows are unit vectors, those from ``shift`` on: they are copied. across:
+    the transposed matrix in full, flat.
     """
 
     begin: Ints
@@ -43,6 +44,7 @@ class Rows:
     weights: Floats
     shift: int
     plain: int
+    across: Floats
 
     @classmethod
     def of(cls, matrix: Floats) -> Rows:
@@ -56,7 +58,7 @@ class Rows:
         units = (np.diff(begin) == 1) & (weights[at] == 1.0)
         units &= columns[at] == np.arange(len(matrix)) + shift
         plain = len(units) if units.all() else int(np.argmin(units))
-        return cls(begin, columns, weights, shift, plain)
+        return cls(begin, columns, weights, shift, plain, np.ascontiguousarray(matrix.T).ravel())
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,11 +93,6 @@ class ArmClock:
     def onto(self, old: ArmClock) -> Floats:
         """(Z, old Z): an older clock's points to read values off."""
         raise NotImplementedError
-
-    @cached_property
-    def breadth(self) -> int:
-        """About how many points matter, however many there are."""
-        return self.arm.n_states * self.arm.mixing_time(most=2**50)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,9 +185,9 @@ class MixedClock(ArmClock):
 def axes(clocks: Sequence[ArmClock]) -> list[list[int]]:
     """For each arm pulled last: that arm, then the others in the order of their axes.
 
-    The broadest arm comes last: loops run along its points.
+    The largest clocks come last: loops run along their points.
     """
-    order = sorted(range(len(clocks)), key=lambda j: clocks[j].breadth)
+    order = sorted(range(len(clocks)), key=lambda j: clocks[j].size)
     return [[last, *(j for j in order if j != last)] for last in range(len(clocks))]
 
 
