@@ -110,7 +110,7 @@ def test_bounds_of_a_block_carry_over_to_the_block_with_one_more_arm(seed):
     bandit = random_channels(4, seed, 0.1, 0.25)
     search = pricing._Search(bandit, 1e-4, ExactBlocks(), 0.0, np.inf)
     search.grow()
-    search.alone()
+    list(search.alone(1.0))
     list(search.at_prices(0.3))
     solved = ExactBlocks()([bandit.arms[j] for j in search.block], 0.3, 1e-6, None)
     search.known.append(Known(0.3, solved.lower, solved.upper))  # where every arm wants pulls
@@ -120,6 +120,9 @@ def test_bounds_of_a_block_carry_over_to_the_block_with_one_more_arm(seed):
         exact = plan(beside(arms, known.price), 1e-4)
         assert known.lower <= exact.gain_upper
         assert known.upper >= exact.gain_lower
+    alone = plan(Bandit(arms), 1e-4)
+    assert search.own.lower <= alone.gain_upper
+    assert alone.gain_lower <= search.own.upper < max(arm.rewards.max() for arm in arms) + 1
 
 
 def test_progress_sees_every_interval():

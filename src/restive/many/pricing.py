@@ -27,15 +27,21 @@ from restive.planning.size import check_tolerance
 TILT = 1e-3  # of two prices that promise the same, the lower one
 WORTH = 0.3  # search on at a block while it may win this share of the gap, otherwise let it grow
 SHARES = (0.05, 0.12, 0.3)  # accuracy of plans in units of the gap so far: the finest one that
-QUICK = 0.15  # takes no more than this share of the time left
+QUICK = 0.15  # takes no more than this share of the time left,
+FINEST_SHARES = (0.01, 0.05, 0.3)  # and these where there is nothing else to do
 GROWING = 0.5  # share of the time left for a larger block,
 CHEAP = 0.2  # where the last arm to join has not won
-GROWTH = 0.1  # this share of the gap
-CLEAR = 0.1  # accuracy in units of the gap at which a larger block is seen to be better
+GROWTH = 0.1  # this share of the gap,
+LAST = 0.8  # and where there is nothing else to do with the time
+CLEAR = 0.1  # accuracy in units of the gap at which a larger block is seen to be better,
+DIM = 1.0  # and at which it may be
 ROUNDING = 1e-14  # of a chord and a sum, relative
 LAST_SHARE = 0.1  # but no finer than this share of the tolerance
 POLISH = 0.02  # the same where it cannot grow,
-SETTLED = 0.002  # until a round wins no more than this share of the gap
+SETTLED = 0.002  # until a round wins no more than this share of the gap,
+LEAST = 1e-4  # or than this one where there is nothing else to do
+DEMAND = 0.25  # of the rate at which the gap would close in the time left
+NEAR = 0.008  # prices to choose from are no further apart than this,
 LEAST_PRICE = 0.01  # in units of the largest reward
 SEARCHES = 6  # prices at which one block is planned, at most
 
@@ -87,12 +93,12 @@ def improvements(
     yield search.interval
     try:
         share = GROWING
-        while search.go_on(share):
+        while search.go_on(share, CLEAR):
             plan_block.patience, smaller = HASTY, None
-            while search.go_on(share):
+            while search.go_on(share, CLEAR):
                 width, smaller = search.width, search.block_known
                 search.grow()
-                yield search.alone()
+                yield from search.alone(1.0)
                 yield from search.at_prices(WORTH)
                 share = GROWING if search.width <= (1 - GROWTH) * width else CHEAP
             plan_block.patience, larger = PATIENT, search.block_known
@@ -102,6 +108,7 @@ def improvements(
                 yield from search.polished()
                 search.block_known = larger
             share = GROWING
+        yield from search.last()
     except (OutOfTimeError, TooLargeError):
         return
 
@@ -124,6 +131,7 @@ class _Search:
         self.block: tuple[int, ...] = ()
         self.known: list[Known] = []
         self.state: object = None  # of the latest plan with a price
+        self.shares, self.demand, self.rough = SHARES, DEMAND, False
         self.interval = PricedInterval(
             alone.gain_lower, min(bound.upper, 1.0), (), (best,), bound.price,
             float(bound.gains.sum()), tolerance, perf_counter() - began, alone,
@@ -142,24 +150,37 @@ class _Search:
     def block_known(self, kept: tuple[tuple[int, ...], list[Known], BlockBounds, object]) -> None:
         self.block, self.known, self.own, self.state = kept
 
-    def go_on(self, share: float) -> bool:
-        """Whether there is a larger block whose gain would show in this share of the time left."""
+    def go_on(self, share: float, clear: float) -> bool:
+        """Whether there is a larger block whose gain would show in this share of the time left.
+
+        clear: accuracy in units of the gap at which it would.
+        """
         if self.interval.proven_optimal or len(self.block) == len(self.arms):
             return False
         joined = self._chosen([*self.block, *self._joining()])
-        accuracy = max(LAST_SHARE * self.tolerance, min(CLEAR * self.width, 0.01))
-        ahead = sum(self.planner.seconds(joined, price, accuracy) for price in (None, 0.5))
-        return ahead <= share * (self.deadline - perf_counter())
+        prices = (0.5,) if self.rough else (None, 0.5)
+        return sum(self._ahead(joined, price, clear) for price in prices) <= share * self.left
 
-    def _accuracy(self, arms: Sequence[Arm], price: float | None) -> float | None:
-        """How accurate a plan to make, None if even a rough one does not fit."""
-        left = self.deadline - perf_counter()
-        for share in SHARES:
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return self.deadline - perf_counter()
+
+    def _ahead(self, arms: Sequence[Arm], price: float | None, clear: float) -> float:
+        """Forecast of a plan with this accuracy in units of the gap."""
+        accuracy = max(LAST_SHARE * self.tolerance, min(clear * self.width, 0.01))
+        return self.planner.seconds(arms, price, accuracy)
+
+    def _accuracy(self, arms: Sequence[Arm], price: float | None, most: float) -> float | None:
+        """How accurate a plan to make, None if even a rough one takes more of the time left."""
+        if not arms:
+            return None
+        for share in self.shares:
             accuracy = max(LAST_SHARE * self.tolerance, min(share * self.width, 0.01))
             ahead = self.planner.seconds(arms, price, accuracy)
-            if ahead <= QUICK * left and np.isfinite(ahead):
+            if ahead <= QUICK * self.left and np.isfinite(ahead):
                 return accuracy
-        return accuracy if ahead <= left and np.isfinite(ahead) else None
+        return accuracy if ahead <= most * self.left and np.isfinite(ahead) else None
 
     def grow(self) -> None:
         """Let the outside arms that earn most at the best price join; bounds of G carry over.
@@ -170,6 +191,7 @@ class _Search:
             self.known = [
                 replace(k, upper=k.upper + self.market.gain(j, k.price)[1]) for k in self.known
             ]
+            self.own = replace(self.own, upper=self.own.upper + self.market.gain(j, 0.0)[1])
             self.block = (*self.block, j)
 
     def _joining(self) -> list[int]:
@@ -185,17 +207,21 @@ class _Search:
         order = sorted(range(len(outside)), key=lambda k: (-worth[k], outside[k]))
         return [outside[k] for k in order[:count]]
 
+    def _rate(self) -> float:
+        """By how much each second of work has to narrow the interval."""
+        return self.demand * self.width / max(self.left, 1e-3)
+
     def _chosen(self, block: Sequence[int]) -> list[Arm]:
         return [self.arms[j] for j in block]
 
-    def alone(self) -> PricedInterval:
-        """Plan the block alone."""
+    def alone(self, share: float) -> Iterator[PricedInterval]:
+        """Plan the block alone, if that takes no more than this share of the time left."""
         arms = self._chosen(self.block)
-        accuracy = self._accuracy(arms, None)
-        if accuracy is None:
-            raise OutOfTimeError
-        self.own = self.planner(arms, None, accuracy, self.state)
-        return self._note_lower(self.own)
+        accuracy = self._accuracy(arms, None, share)
+        if accuracy is not None:
+            self.planner.rate = self._rate()
+            self.own = self.planner(arms, None, accuracy, self.state)
+            yield self._note_lower(self.own)
 
     def at_prices(self, worth: float) -> Iterator[PricedInterval]:
         """Plan the block beside a constant arm, at the prices that promise most.
@@ -215,9 +241,12 @@ class _Search:
             left = self.interval.upper - floor
             if self.interval.proven_optimal or left <= worth * max(floor - alone.lower, 0.0):
                 return
-            accuracy = self._accuracy(arms, price)
+            accuracy = self._accuracy(arms, price, 1.0)
+            if accuracy is None and self.rough and self._ahead(arms, price, DIM) <= self.left:
+                accuracy = max(LAST_SHARE * self.tolerance, SHARES[0] * self.width)
             if left <= LAST_SHARE * self.tolerance or price >= largest or accuracy is None:
                 return
+            self.planner.rate = self._rate()
             beside = self.planner(arms, price, accuracy, self.state)
             self.state = beside.state
             self.known = [*self.known, Known(price, beside.lower, beside.upper)]
@@ -225,14 +254,38 @@ class _Search:
                 Envelope.of((alone.lower, alone.upper), largest, self.known), largest
             )
             if alone.doubt > WORTH * self.width:
-                yield self.alone()
+                yield from self.alone(1.0)
+
+    def last(self) -> Iterator[PricedInterval]:
+        """What may still narrow the interval: rough plans of larger blocks, then finer ones."""
+        alone = beside = self.block_known
+        self.rough = True
+        while self.go_on(LAST, DIM):
+            width = self.width
+            self.grow()
+            yield from self.at_prices(WORTH)
+            beside = self.block_known if self.interval.block == self.block else beside
+            lower = self.interval.lower
+            yield from self.alone(LAST)
+            alone = self.block_known if self.interval.lower > lower else alone
+            if self.width >= (1 - SETTLED) * width:
+                break
+        self.planner.patience, self.shares, self.demand = 1.0, FINEST_SHARES, 0.0
+        width = np.inf
+        while self.width < (1 - LEAST) * width:
+            width = self.width
+            self.block_known = beside
+            yield from self.at_prices(POLISH)
+            beside, self.block_known = self.block_known, alone
+            yield from self.alone(1.0)
+            alone = self.block_known
 
     def polished(self) -> Iterator[PricedInterval]:
         """Plan the block again and again, each time finer, as long as that pays."""
         width = np.inf
         while self.block and self.width < (1 - SETTLED) * width:
             width = self.width
-            yield self.alone()
+            yield from self.alone(1.0)
             yield from self.at_prices(POLISH)
 
     def _note_lower(self, alone: BlockBounds) -> PricedInterval:
@@ -260,11 +313,20 @@ class _Search:
         return self._stamped()
 
     def _promise(self, envelope: Envelope) -> tuple[float, float]:
-        """About the least that U can be, and the price where that is; on a grid, to steer only."""
+        """About the least that U can be, and the price where that is; to steer only.
+
+        On a grid, and where that is coarse between the neighbours of its best price.
+        """
         prices, outside = self.market.grid(self.block)
         least = np.array([envelope.lower(price) for price in prices.tolist()]) + outside
         at = int(np.argmin(least + TILT * prices))
-        return float(least[at]), float(prices[at])
+        best = float(least[at]), float(prices[at])
+        low, high = prices[max(at - 1, 0)], prices[min(at + 1, len(prices) - 1)]
+        count = int((high - low) / (NEAR * prices[-1]))
+        for price in np.linspace(low, high, count + 2)[1:-1].tolist():
+            own = envelope.lower(price) + self.market.outside(self.block, price)[0]
+            best = min(best, (own, price), key=lambda promise: promise[0] + TILT * promise[1])
+        return best
 
     def _stamped(self) -> PricedInterval:
         self.interval = replace(self.interval, seconds=perf_counter() - self.began)
