@@ -285,3 +285,32 @@ def test_pulls_that_are_no_number_of_arms_are_refused(tmp_path, pulls):
 def test_it_is_public():
     assert restive.best_plan is best_plan
     assert restive.BoundedPlan.__name__ == "BoundedPlan"
+
+
+def test_blocks_share_several_pulls(tmp_path, no_exact_plans):
+    """Three strong arms of six: no other one is worth a pull, and the plan of the block is best."""
+    strong = [Arm([[0.8, 0.2], [0.2, 0.8]], [0, top]) for top in (0.8, 0.9, 1.0)]
+    weak = [Arm([[0.7, 0.3], [0.4, 0.6]], [0, 0.2 + 0.02 * k]) for k in range(3)]
+    bandit = Bandit([*weak, *strong], pulls=2)
+    exact = plan_pulls(strong, 2, 1e-5)
+    best = best_plan(bandit, 1e-3, time=20.0)
+    assert best.proven_optimal
+    assert (best.method, best.upper_method) == ("block", "block")
+    assert sorted(best.block) == [3, 4, 5]
+    assert best.price > 0
+    assert best.lower <= exact.upper
+    assert best.upper >= exact.lower
+    assert sorted(best.action([0] * 6, [9, 9, 9, 1, 1, 3])) != [0, 1]
+    assert set(best.action([0] * 6, [9, 9, 9, 1, 1, 3])) < {3, 4, 5}
+    figure, table = tmp_path / "policy.svg", tmp_path / "policy.csv"
+    words = ["plan", written(tmp_path, bandit), "--json", "--tolerance", "1e-3"]
+    words += ["--figure", str(figure), "--policy-out", str(table)]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.stderr
+    shown = json.loads(result.stdout)
+    assert (shown["method"], shown["lower_kind"]) == ("block", "certified")
+    assert sorted(shown["block"]) == [3, 4, 5]
+    assert shown["proven_optimal"]
+    assert "<svg" in figure.read_text("utf-8")
+    rows = list(csv.DictReader(table.read_text("utf-8").splitlines()))
+    assert {len(row["pull"].split(" + ")) for row in rows} == {2}

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from naive_single_arm import best_gain_of_several
-from restive.many import blocks, pricing
+from restive.many import blocks
+from restive.many.block_search import BlockSearch
 from restive.many.blocks import BlockBounds, ExactBlocks
 from restive.many.envelope import Envelope, Known
 from restive.many.groups import grouped_improvements
@@ -108,7 +109,7 @@ def test_more_time_never_hurts_and_none_gives_the_lagrangian_bound():
 @pytest.mark.parametrize("seed", range(3))
 def test_bounds_of_a_block_carry_over_to_the_block_with_one_more_arm(seed):
     bandit = random_channels(4, seed, 0.1, 0.25)
-    search = pricing._Search(bandit, 1e-4, ExactBlocks(), 0.0, np.inf)
+    search = BlockSearch(bandit, 1e-4, ExactBlocks(), 0.0, np.inf)
     search.grow()
     list(search.alone(1.0))
     list(search.at_prices(0.3))

@@ -66,7 +66,7 @@ class ClockPolicy(Policy):
 
 
 @dataclass(frozen=True, eq=False)
-class _Level:
+class BlockLevel:
     """A solved block: to go on from at another price or with more ages."""
 
     loss: float
@@ -90,7 +90,7 @@ class ClockBlocks:
         self._paces: dict[tuple[int, bool], float] = {}
         self._block: tuple[Arm, ...] = ()  # of the latest plan, and the latest solutions of that
         # and the blocks before it, without a price and with one
-        self._latest: dict[tuple[Arm, ...], dict[bool, _Level]] = {}
+        self._latest: dict[tuple[Arm, ...], dict[bool, BlockLevel]] = {}
         self._known_sizes: dict[tuple[Arm, ...], BlockSizes] = {}
 
     def seconds(self, arms: Sequence[Arm], price: float | None, accuracy: float) -> float:
@@ -146,7 +146,7 @@ class ClockBlocks:
         most = max(float(arm.rewards.max()) for arm in arms)
         return BlockBounds(best.bound, most, error, best.policy)
 
-    def _levels(self, price: float | None, accuracy: float) -> Iterator[_Level]:
+    def _levels(self, price: float | None, accuracy: float) -> Iterator[BlockLevel]:
         """Finer and finer solutions, from the latest one of this block if there is one."""
         sizes, alone = self._sizes(self._block), price is None
         levels = self._latest[self._block]
@@ -172,8 +172,8 @@ class ClockBlocks:
             loss = sizes.finer(loss, alone)
 
     def _solved(
-        self, loss: float, price: float | None, accuracy: float, start: _Level | None
-    ) -> _Level | None:
+        self, loss: float, price: float | None, accuracy: float, start: BlockLevel | None
+    ) -> BlockLevel | None:
         from restive.many.clock_iteration import solve_clocks
         from restive.many.clock_process import ClockProcess
 
@@ -181,10 +181,7 @@ class ClockBlocks:
         clocks = self._sizes(self._block).clocks(loss, price)
         process = ClockProcess(clocks, alone, self.deadline)
         values = None if start is None else _carried(start, clocks)
-        error = max(SOLVER_SHARE * accuracy, 1e-12)
-        if start is not None and loss < start.loss and np.isfinite(start.change):
-            error = max(error, ROUGH * start.change)  # the next level will change as much
-        solved = solve_clocks(process, values, error)
+        solved = solve_clocks(process, values, solver_error(accuracy, loss, start))
         if solved is None:
             return None
         if process.states > TOO_SHORT:
@@ -193,9 +190,9 @@ class ClockBlocks:
         if alone:
             hidden = [clock for clock in clocks if isinstance(clock, HiddenClock)]
             policy = ClockPolicy(hidden, solved.policy) if solved.policy else None
-            return _Level(loss, inf, clocks, solved.values, solved.lower, policy)
+            return BlockLevel(loss, inf, clocks, solved.values, solved.lower, policy)
         extra = sum(slip_cost(clock.arm, clock.slip) for clock in clocks)
-        return _Level(loss, inf, clocks, solved.values, solved.upper + extra, None)
+        return BlockLevel(loss, inf, clocks, solved.values, solved.upper + extra, None)
 
 
 class QuickBlocks:
@@ -233,7 +230,15 @@ class QuickBlocks:
         return self._planner(arms, price, accuracy)(arms, price, accuracy, start)
 
 
-def _carried(old: _Level, clocks: tuple[ArmClock, ...]) -> list[Floats]:
+def solver_error(accuracy: float, loss: float, start: BlockLevel | None) -> float:
+    """How far from its gain a level may be left, beside what a finer one would change."""
+    error = max(SOLVER_SHARE * accuracy, 1e-12)
+    if start is not None and loss < start.loss and np.isfinite(start.change):
+        return max(error, ROUGH * start.change)
+    return error
+
+
+def _carried(old: BlockLevel, clocks: tuple[ArmClock, ...]) -> list[Floats]:
     """Old values as a start with other clocks: the tail's where ages were not told apart."""
     from restive.many.clock_process import along
 

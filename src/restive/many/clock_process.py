@@ -216,7 +216,7 @@ class ClockProcess:
         """One step later for the arm of an axis, written to the target."""
         if perf_counter() > self.deadline:
             raise OutOfTimeError
-        return _mixed(laws.older[arm], values, axis, target)
+        return mixed(laws.older[arm], values, axis, target)
 
     def _layouts(self, laws: _Laws) -> list[_Layout]:
         if laws.layouts is None:
@@ -256,16 +256,15 @@ class ClockProcess:
 
 def along(matrix: Floats, values: Floats, axis: int) -> Floats:
     """A matrix applied along one axis."""
-    return _mixed(
-        Rows.of(matrix), values, axis, np.empty(values.size // values.shape[axis] * len(matrix))
-    )
+    return mixed(Rows.of(matrix), values, axis)
 
 
-def _mixed(rows: Rows, source: Floats, axis: int, target: Floats) -> Floats:
+def mixed(rows: Rows, source: Floats, axis: int, target: Floats | None = None) -> Floats:
+    """Rows applied along one axis; written to the target, which may be too long, if given."""
     shape = source.shape
     before, after = prod(shape[:axis]), prod(shape[axis + 1 :])
     fresh = (*shape[:axis], len(rows.begin) - 1, *shape[axis + 1 :])
-    target = target[: prod(fresh)]
+    target = np.empty(prod(fresh)) if target is None else target[: prod(fresh)]
     kernel.mix(source.ravel(), target, before, shape[axis], after, rows.shift, rows.plain,
                rows.begin, rows.columns, rows.weights, rows.across)  # fmt: skip
     return target.reshape(fresh)

@@ -1,4 +1,4 @@
-"""Several pulls a step: disjoint groups of arms with one pull each, planned exactly and added up.
+"""Several pulls a step: disjoint groups of arms with one pull each, planned and added up.
 
 A policy that gives every group its own pull is a policy, so the sum of the groups' gains is a
 certified lower bound; the Lagrangian bound is the upper one.
@@ -15,7 +15,7 @@ import numpy as np
 from restive.base.described import Brief
 from restive.base.errors import OutOfTimeError, TooLargeError, refuse
 from restive.many.block_bounds import BlockBounds, BlockPlanner
-from restive.many.blocks import ExactBlocks
+from restive.many.clock_blocks import QuickBlocks
 from restive.many.lagrangian import LagrangianBound, lagrangian_bound
 from restive.model.bandit import Bandit
 from restive.model.validation import check_pulls
@@ -62,7 +62,7 @@ def grouped_improvements(
     refuse(check_pulls(pulls, bandit.n_arms))
     began = perf_counter()
     deadline = np.inf if time is None else began + time
-    plan_block = planner or ExactBlocks(memory, deadline)
+    plan_block = planner or QuickBlocks(memory, deadline)
     bound = lagrangian_bound(bandit.arms, pulls)
     order = _by_demand(bandit, bound)
     groups: list[tuple[int, ...]] = [(j,) for j in order[:pulls]]

@@ -10,37 +10,51 @@ from restive.base.arrays import Floats, Ints
 from restive.many.grid import GridPlan
 from restive.many.several_pulls import PullsPlan
 from restive.model.bandit import Bandit
+from restive.planning import Plan
+from restive.policies.greedy import plan_policy
 from restive.policies.policy import Policy
 
 
 class GroupsPolicy(Policy):
-    """Disjoint groups of arms, each with a policy and a pull of its own; other arms are left alone.
+    """Disjoint groups of arms, each with a policy and pulls of its own; other arms are left alone.
 
-    One group is a policy for some of the arms. The arm that a group's policy likes best has
-    preference 1, its second best 1/2, and so on; arms of no group have 0.
+    One group is a policy for some of the arms. The arms that a group's policy likes best have
+    preference 1, as many as it has pulls, the next one 1/2, and so on; arms of no group have 0.
+    pulls: of each group, by default one.
     """
 
     def __init__(
-        self, sizes: Sequence[int], groups: Sequence[Sequence[int]], policies: Sequence[Policy]
-    ) -> None:
+        self, sizes: Sequence[int], groups: Sequence[Sequence[int]], policies: Sequence[Policy],
+        pulls: Sequence[int] | None = None,
+    ) -> None:  # fmt: skip
         self.n_arms, self.sizes = len(sizes), tuple(sizes)
         self.groups, self.policies = tuple(map(tuple, groups)), tuple(policies)
+        self.pulls = (1,) * len(self.groups) if pulls is None else tuple(pulls)
         self.unseen = np.zeros(self.n_arms)
         self.unseen[[arm for group in self.groups for arm in group]] = 2.0
 
     @property
     def most_pulls(self) -> int:
-        return len(self.groups)
+        return sum(self.pulls)
 
     def priorities(self, states: Ints, ages: Ints, last: Ints) -> Floats:
         preferred = np.zeros(ages.shape)
-        for group, policy in zip(self.groups, self.policies, strict=True):
+        for group, policy, pulls in zip(self.groups, self.policies, self.pulls, strict=True):
             own = states[:, group], ages[:, group]
             worth = policy.priorities(*own, own[1].argmin(axis=1))
             order = np.argsort(-worth, axis=1, kind="stable")
             places = np.argsort(order, axis=1)
-            preferred[:, group] = 1.0 / (1.0 + places)
+            preferred[:, group] = 1.0 / (1.0 + np.maximum(places - (pulls - 1), 0))
         return preferred
+
+
+def grouped_policy(
+    sizes: Sequence[int], groups: Sequence[Sequence[int]], plans: Sequence[Plan | Policy],
+    pulls: Sequence[int] | None = None,
+) -> GroupsPolicy:  # fmt: skip
+    """Every group by its own plan."""
+    policies = [own if isinstance(own, Policy) else plan_policy(own) for own in plans]
+    return GroupsPolicy(sizes, groups, policies, pulls)
 
 
 class GridPolicy(Policy):

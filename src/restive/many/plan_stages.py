@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from math import comb, inf, prod
 from time import perf_counter
@@ -18,7 +18,7 @@ from restive.many.groups import grouped_improvements
 from restive.many.lagrangian import LagrangianBound, lagrangian_bound
 from restive.many.market import Market
 from restive.many.plan_candidates import LEAST_MIXED, index_on_grid, played_value
-from restive.many.plan_policies import GridPolicy, GroupsPolicy, PullsPolicy
+from restive.many.plan_policies import GridPolicy, PullsPolicy, grouped_policy
 from restive.many.plan_task import StageResult, Task
 from restive.many.policies import RulePolicy
 from restive.many.pricing import improvements
@@ -26,7 +26,7 @@ from restive.many.several_pulls import plan_pulls
 from restive.many.simulating import SimulatedValue, settled_play, simulate_policy
 from restive.many.two_state import two_state_bound, two_state_gains
 from restive.model.bandit import Bandit
-from restive.planning import Plan, forecast, plan
+from restive.planning import forecast, plan
 from restive.policies.greedy import plan_policy
 from restive.policies.policy import Policy
 
@@ -43,8 +43,6 @@ __all__ = [
     "pulls_fit",
     "pulls_stage",
 ]
-
-Groups = Sequence[Sequence[int]]
 
 SOME_KINDS = 100  # of two-state arms; more are priced by arrays
 EXACT_ARMS = 12  # beyond, a forecast is a number with too many digits
@@ -124,7 +122,8 @@ def block_stage(task: Task, seconds: float) -> Iterator[StageResult]:
     outside: Callable[[float], float] = lambda price: 0.0  # noqa: E731
     if len(arms) > CONTENDERS:
         arms, outside = _contenders(task)
-    some = Bandit([task.bandit.arms[j] for j in arms])
+    pulls = task.bandit.pulls
+    some = Bandit([task.bandit.arms[j] for j in arms], pulls=pulls)
     upper = inf
     for priced in improvements(some, task.tolerance, time=ends - perf_counter(),
                                memory=task.memory):  # fmt: skip
@@ -135,7 +134,8 @@ def block_stage(task: Task, seconds: float) -> Iterator[StageResult]:
         yield StageResult(
             "block of all arms" if len(block) == task.bandit.n_arms else "block",
             inf if worse else priced.upper + more, priced.price, priced.lower, block=block,
-            policy=None if own is None else partial(_followed, task.sizes, [block], [own]),
+            policy=None if own is None else partial(grouped_policy, task.sizes, [block], [own],
+                                                    [pulls]),
         )  # fmt: skip
         if perf_counter() > ends:
             return
@@ -165,12 +165,6 @@ def _contenders(task: Task) -> tuple[list[int], Callable[[float], float]]:
     return order[:CONTENDERS].tolist(), outside
 
 
-def _followed(sizes: Sequence[int], groups: Groups, plans: Sequence[Plan | Policy]) -> Policy:
-    """Every group by its own plan."""
-    policies = [own if isinstance(own, Policy) else plan_policy(own) for own in plans]
-    return GroupsPolicy(sizes, groups, policies)
-
-
 def group_stage(task: Task, seconds: float) -> Iterator[StageResult]:
     """Groups of arms with a pull each; the lower end is certified."""
     rounds = grouped_improvements(
@@ -179,7 +173,7 @@ def group_stage(task: Task, seconds: float) -> Iterator[StageResult]:
     for grouped in rounds:
         plans = [own for own in grouped.plans if own is not None]
         if len(plans) == len(grouped.groups):
-            policy = partial(_followed, task.sizes, grouped.groups, plans)
+            policy = partial(grouped_policy, task.sizes, grouped.groups, plans)
             block = tuple(arm for group in grouped.groups for arm in group)
             yield StageResult("groups", inf, None, grouped.lower, policy=policy, block=block)
 

@@ -10,7 +10,7 @@ from numbers import Integral, Real
 
 from numpy.linalg import LinAlgError
 
-from restive.base.errors import Fault, refuse
+from restive.base.errors import Fault, OutOfTimeError, refuse
 from restive.base.notebook import notebook_line
 from restive.base.words import duration_text
 from restive.many import plan_stages as stages
@@ -19,6 +19,7 @@ from restive.many.bounded import BoundedPlan, interval_words
 from restive.many.lagrangian import LagrangianBound
 from restive.many.plan_candidates import index_findings, longer_play
 from restive.many.plan_task import StageResult, Standing, Task
+from restive.many.pulls_blocks import PullsBlocks
 from restive.many.warming import compile_exact, compile_stages
 from restive.model.arguments import require_bandit
 from restive.model.bandit import Bandit
@@ -33,6 +34,9 @@ PLAY_SHARE = 0.12  # of the time left, for index policies
 LEAST_PLAY = 4.0  # seconds, but not more than half of those left
 LONGEST_PLAY = 15.0  # seconds, to narrow the interval of what an index policy earns
 GROUPED = 2_000  # arms; more are not put into groups for several pulls a step
+SHARED, TOGETHER = 3, 6  # pulls up to which blocks come before groups, and are tried at all
+SLOW_SHARE = 0.15  # of the time, for a block with several pulls: from then on grids come first
+BESIDE_GRIDS = 0.4  # share of the time for blocks that share several pulls, where grids come next
 MANY = 50  # arms from which on prices alone are close, and pairs get less time
 ALIKE = 3  # kinds of arms up to which pairs come first
 PAIR_KINDS = 12  # kinds of arms up to which pairs are tried
@@ -189,30 +193,44 @@ def _ways(task: Task, bound: LagrangianBound | None) -> list[tuple[str, Stage, f
     pairs = ("pairs of arms", stages.pair_stage, 0.8 if n_arms <= MANY else 0.4)
     if pulls > 1 and task.exact and stages.pulls_fit(task):
         ways.append(("exact planning", stages.pulls_stage, 0.6))
-    if stages.grid_ages(task) and (pulls > 1 or _slow(task, bound)):
+    fits = stages.grid_ages(task) > 0
+    if fits and _slow(task, bound):
         grids = (*grids[:2], 0.85)  # nothing else does as well for slow arms
         ways.append(grids)
     if n_kinds <= ALIKE and n_arms > 2:
         ways.append(pairs)
-    if pulls == 1 or n_arms <= GROUPED:
-        blocks = stages.block_stage if pulls == 1 else stages.group_stage
-        words = "blocks of arms" if pulls == 1 else "groups of arms"
-        ways.append((words, blocks, 0.75))
-    if stages.grid_ages(task) and grids not in ways:
+    groups: list[tuple[str, Stage, float]] = [("groups of arms", stages.group_stage, 0.3)]
+    if pulls == 1 or n_arms > GROUPED:
+        groups = []
+    if pulls > SHARED:
+        ways += groups
+    if pulls <= TOGETHER:  # with several pulls, moderately slow arms take grids too
+        share = BESIDE_GRIDS if pulls > 1 and fits and grids not in ways else 0.75
+        ways.append(("blocks of arms", stages.block_stage, share))
+    if fits and grids not in ways:
         ways.append(grids)
     if ALIKE < n_kinds <= PAIR_KINDS:
         ways.append(pairs)
+    if pulls <= SHARED:
+        ways += groups
     return [*ways[:-1], (*ways[-1][:2], 0.85)] if ways else []
 
 
 def _slow(task: Task, bound: LagrangianBound | None) -> bool:
-    """Whether a block of three arms takes a good part of the time."""
+    """Whether a block of three arms takes a good part of the time.
+
+    With several pulls a block of four more arms than pulls: fewer seldom settle the matter.
+    """
     worth = task.gains if bound is None else bound.gains[task.kind_of]
-    arms = [task.bandit.arms[j] for j in (-worth).argsort(kind="stable")[:3]]
+    pulls, order = task.bandit.pulls, (-worth).argsort(kind="stable")
+    arms = [task.bandit.arms[j] for j in order[: 3 if pulls == 1 else pulls + 4]]
     price = max(float(arm.rewards.max()) for arm in arms)
     try:
+        if pulls > 1:
+            blocks = PullsBlocks(pulls, task.memory, task.deadline)
+            return blocks.seconds(arms, 0.5 * price, 1e-3) > SLOW_SHARE * task.left
         return ExactBlocks(task.memory).seconds(arms, 0.5 * price, 1e-3) > 0.05 * task.left
-    except TOO_SLOW:
+    except (*TOO_SLOW, OutOfTimeError):
         return True
 
 
