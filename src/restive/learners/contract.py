@@ -180,18 +180,18 @@ class Learner(ABC):
 
     def check_step(self, observations: Sequence[Observation]) -> list[Observation]:
         """What was seen in a step, with arms and rewards checked before anything is learned."""
+        pulled = []
         for k, seen in enumerate(observations):
-            whole = isinstance(seen, tuple | list) and len(seen) == len(Observation._fields)
-            remedy = "Give restive.learners.Observation(arm, state, reward)."
-            require(whole, f"observations[{k}]", seen, remedy)
-        pulled = [
-            Observation(self.check_arm(arm), state, self.check_reward(reward))
-            for arm, state, reward in observations
-        ]
-        arms = [arm for arm, _, _ in pulled]
-        if len(set(arms)) < len(arms):
+            if not isinstance(seen, tuple | list) or len(seen) != len(Observation._fields):
+                remedy = "Give restive.learners.Observation(arm, state, reward)."
+                raise refusal(f"observations[{k}]", "not allowed", repr(seen)[:80], remedy)
+            arm, state, reward = seen
+            pulled.append(Observation(self.check_arm(arm), state, self.check_reward(reward)))
+        arms = {seen.arm for seen in pulled}
+        if len(arms) < len(pulled):
             remedy = "Give each arm pulled in the step once."
-            raise refusal("observations", "an arm twice in one step", str(arms), remedy)
+            told = str([seen.arm for seen in pulled])
+            raise refusal("observations", "an arm twice in one step", told, remedy)
         return pulled
 
     def check_arm(self, arm: int) -> int:

@@ -57,7 +57,7 @@ class EpisodicLearner(SightedLearner):
         self.began = self.until = 0  # t_k, and the t at which the episode ends at the latest
         self.limits: Ints = np.zeros(0, dtype=np.int64)  # visits of a color at which it ends
         self._starts: list[int] = []
-        self._chosen: tuple[Any, int, int] = (None, 0, 0)  # by which policy, when, which arm
+        self._chosen = (NEVER, NEVER)  # by the policy: at which step, which arm
 
     @property
     def t(self) -> int:
@@ -86,10 +86,9 @@ class EpisodicLearner(SightedLearner):
 
     def _planned(self) -> int:
         """The policy's arm: looked at twice a step, worked out once."""
-        policy, step = self.policy, self.sight.steps
-        if self._chosen[0] is not policy or self._chosen[1] != step:
-            self._chosen = policy, step, int(policy.arm(self.sight))
-        return self._chosen[2]
+        if self._chosen[0] != self.sight.steps:
+            self._chosen = self.sight.steps, int(self.policy.arm(self.sight))
+        return self._chosen[1]
 
     def step(self, observations: Sequence[Observation]) -> None:
         checked = self.check_step(observations)
@@ -141,6 +140,7 @@ class EpisodicLearner(SightedLearner):
         evidence = self.evidence  # "Initialize episode k": t_k, N_k(c), samples of each color
         model = self.rule.parameters(evidence, self.rng)  # eqs (2) and (3), or a draw
         self.planner.plan(evidence, model, self.rule.tolerance(evidence.t))  # eq. (4)
+        self._chosen = (NEVER, NEVER)
         self.limits = self.rule.limits(evidence)
         longest = self.rule.longest(evidence, evidence.t - self.began if self.began else 0)
         self.began = evidence.t
@@ -225,3 +225,4 @@ class EpisodicLearner(SightedLearner):
         self.limits, self._starts = arrays["limits"].copy(), arrays["starts"].tolist()
         self.counts = record_from(type(self.counts), arrays)
         self.planner.restore(state["plan"], arrays, self.structure)
+        self._chosen = (NEVER, NEVER)

@@ -105,8 +105,8 @@ class Representation:
 
     def color(self, arm: int, state: int, age: int) -> int:
         """Number of the color (arm, state last seen, age); any age is brought onto the lasso."""
-        first = int(self.first_colors[arm])
-        return first + state * self.n_ages[arm] + self.stored_age(arm, age) - 1
+        first = self.first_colors.item(arm)
+        return int(first + state * self.n_ages[arm] + self.stored_age(arm, age) - 1)
 
     def colors(self, last_states: ArrayLike, stored: ArrayLike) -> Ints:
         """Color of every arm in states given by stored ages; inputs and result (..., K)."""

@@ -108,7 +108,10 @@ class GreedyPolicy(Policy):
             place += offset.item(last, self.color(sight, arm))
         if self._known[place] == NEVER:
             self._known[place] = self._best(sight)
-        return int(self._known[place])
+        return self._known.item(place)
+
+    def choose(self, sight: Sight) -> int:
+        return self.arm(sight) if sight.complete else super().choose(sight)
 
     def play(self, sight: Sight, path: Ints, pulls: Ints, begin: int, end: int) -> None:
         while begin < end and not sight.regular:

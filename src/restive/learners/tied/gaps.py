@@ -48,7 +48,10 @@ class Gaps:
             place = min(place_of(sight.age(arm)), self.gaps.shape[2] - 1)
             self.visits[arm] += 1
             self.gaps[arm, before, place, state] += 1
-        self.paid[arm, state] += (1.0, reward, reward * reward)
+        paid = self.paid[arm, state]
+        paid[0] += 1.0  # one by one: a tuple would be made an array
+        paid[1] += reward
+        paid[2] += reward * reward
 
     def add_pulls(
         self, sight: Sight, names: Ints, path: Ints, rewards: Floats, pulls: Ints, begin: int,

@@ -242,18 +242,15 @@ class TiedSampling(GapLearner):
         due = (self.until - self.began + 1, -1)
         crowd = max(1.0, self.n_arms / FEW_ARMS)  # there is one pull for all of them
         hope, chains = self.options.hope, self.chains
-        arms = [arm for arm, size in enumerate(self.labels.sizes)
-                if size == 1 and (len(chains[arm]) > 1 or hope is not None)]  # fmt: skip
-        if not arms:
-            return due
-        waits = self.options.look_again * self.counts.paid[arms, 0, 0]
-        if hope is not None:  # of those that were pulled often as the episode began
-            still = np.array([len(chains[arm]) == 1 for arm in arms])
-            waits = np.where(still, np.maximum(waits, hope.rest * self.began), waits)
-        ages = [self.sight.age(arm) for arm in arms]
-        rests = (crowd * waits).astype(np.int64) - ages
-        first = int(rests.argmin())
-        return min(due, (int(rests[first]), arms[first]))
+        for arm, size in enumerate(self.labels.sizes):
+            still = len(chains[arm]) == 1  # pulled often as the episode began
+            if size > 1 or (still and hope is None):
+                continue
+            wait = self.options.look_again * self.counts.paid.item(arm, 0, 0)
+            if still and hope is not None:
+                wait = max(wait, hope.rest * self.began)
+            due = min(due, (int(crowd * wait) - self.sight.age(arm), arm))
+        return due
 
     def snapshot(self) -> Snapshot:
         state, arrays = super().snapshot()
