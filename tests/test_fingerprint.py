@@ -183,6 +183,24 @@ def test_a_module_that_is_imported_while_it_plays_counts(module):
     assert fingerprint(module(fourth=1).late) != before
 
 
+def test_modules_that_are_imported_while_it_plays_count_the_same_before_and_after(module):
+    def late(n_arms):
+        from colorsys import rgb_to_hsv  # of Python, and hardly loaded yet
+
+        import fourth
+
+        return Fixed(fourth.number * (rgb_to_hsv is None))
+
+    module()
+    sys.modules.pop("colorsys", None)
+    before = fingerprint(late)
+    assert fingerprint(late) == before
+    late(2)
+    assert fingerprint(late) == before
+    module(fourth=1)
+    assert fingerprint(late) != before
+
+
 def test_names_of_modules_take_what_they_use_with_them(module, tmp_path):
     """As experiment files have them."""
     hashes = []

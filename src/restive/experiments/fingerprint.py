@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import dis
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from functools import cached_property
 from hashlib import sha256
-from importlib.util import find_spec, resolve_name
+from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from types import (
     ClassMethodDescriptorType,
@@ -23,12 +25,13 @@ from types import (
 )
 from typing import Any
 
+from restive.experiments.code_names import names_in
+
 ATOMS = (bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented))
 DESCRIPTORS = (
     ClassMethodDescriptorType, GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType,
     WrapperDescriptorType,
 )  # fmt: skip
-GLOBAL = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 BEYOND = {"site-packages", "dist-packages"}  # folders of what is installed
 CODE = (
     "co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount",
@@ -76,12 +79,14 @@ class _Walk:
         self._files: set[str] = set()
 
     def add(self, value: Any) -> None:
+        """Plain values by their words, sets in any order, an object seen before by its number."""
         kind = type(value)
         if kind in ATOMS:
             self._put(kind.__name__, repr(value))
-        elif kind in (tuple, CodeType):
-            self._put(kind.__name__)
-            self._all(value if kind is tuple else [getattr(value, name) for name in CODE])
+        elif kind is tuple:
+            self._all("tuple", value)
+        elif kind is CodeType:
+            self._all("code", (getattr(value, name) for name in CODE))
         elif kind in (set, frozenset):
             self._put(kind.__name__, *sorted(map(fingerprint, value)))
         elif id(value) in self._seen:
@@ -96,19 +101,18 @@ class _Walk:
             text = str(word).encode("utf-8", "surrogatepass")
             self.digest.update(b"%d:" % len(text) + text)
 
-    def _all(self, values: Iterable[Any]) -> None:
-        for value in values:
-            self.add(value)
+    def _all(self, kind: str, parts: Iterable[Any]) -> None:
+        self._put(kind)
+        for part in parts:
+            self.add(part)
         self._put("end")
 
     def _object(self, value: Any) -> None:
         kind = type(value)
         if kind is list:
-            self._put("list")
-            self._all(value)
+            self._all("list", value)
         elif kind is dict:
-            self._put("dict")
-            self._all(part for item in value.items() for part in item)
+            self._all("dict", chain.from_iterable(value.items()))
         elif isinstance(value, ModuleType):
             self._put("module", value.__name__)
             self._file(value.__name__)
@@ -119,96 +123,59 @@ class _Walk:
             self._class(value)
         elif kind is FunctionType:
             self._function(value)
+        elif (inside := _wrapped(value)) is not None:
+            self._all(kind.__qualname__, inside)
+        elif isinstance(value, property | cached_property):
+            names = ("fget", "fset", "fdel", "func")
+            self._all("property", (getattr(value, name, None) for name in names))
+        elif isinstance(value, DESCRIPTORS):
+            self._put(kind.__name__, value.__objclass__.__qualname__, value.__name__)
         else:
-            self._instance(value)
+            self._all("instance", (*_copied(value), kind))
 
     def _class(self, kind: type) -> None:
         self._put("class", kind.__qualname__)
         self._file(kind.__module__)
-        self._all([type(kind), *kind.__bases__])
-        own = {name: value for name, value in vars(kind).items() if name not in ADDED}
-        self._all(part for name in sorted(own) for part in (name, own[name]))
+        self._all("bases", [type(kind), *kind.__bases__])
+        own = sorted(vars(kind).keys() - ADDED)
+        self._all("own", chain.from_iterable((name, vars(kind)[name]) for name in own))
 
     def _function(self, function: FunctionType) -> None:
-        self._put("function")
+        code, known = function.__code__, function.__globals__
         self._file(function.__module__)
-        self._all([function.__code__, function.__defaults__, function.__kwdefaults__])
-        self._all(_contents(function))
+        self._all("function", [code, function.__defaults__, function.__kwdefaults__])
+        self._all("closure", _contents(function))
         self.add({k: v for k, v in vars(function).items() if k != "__wrapped__"})
-        for name in sorted(set(_globals(function.__code__))):
-            if name in function.__globals__:
-                self._put("global", name)
-                self._named(function.__globals__[name], function.__code__)
-        for name in sorted(set(_imports(function))):
+        named = names_in(code, known.get("__package__") or "")
+        for name in sorted(named.globals & known.keys()):
+            self._put("global", name)
+            self._reached(known[name], named.every)
+        for name in sorted(named.imported):
             self._put("import", name)
-            if name in sys.modules:
-                self._named(sys.modules[name], function.__code__)
+            if (module := _users_own(name)) is not None:
+                self._reached(module, named.every)
             else:
-                self._unread(name)
+                self._file(name)
 
-    def _named(self, value: Any, code: CodeType) -> None:
+    def _reached(self, value: Any, names: set[str]) -> None:
         """What code names; of a module of the user's what it may take from there."""
         self.add(value)
         if isinstance(value, ModuleType) and not _installed(value.__name__):
-            for name in sorted(_names(code) & vars(value).keys()):
+            for name in sorted(names & vars(value).keys()):
                 self._put("attribute", name)
                 inner = vars(value)[name]
                 if id(inner) not in self._seen:
-                    self._named(inner, code)
-
-    def _instance(self, value: Any) -> None:
-        for attribute in ("py_func", "__func__", "__wrapped__"):  # of numba, methods, caches
-            if isinstance(inner := getattr(value, attribute, None), FunctionType):
-                self._put(type(value).__qualname__, attribute)
-                self._all([inner, getattr(value, "targetoptions", None)])
-                if isinstance(value, MethodType):
-                    self.add(value.__self__)
-                return
-        if isinstance(value, property | cached_property):
-            names = ("fget", "fset", "fdel", "func")
-            self._put("property")
-            self._all(getattr(value, name, None) for name in names)
-            return
-        if isinstance(value, DESCRIPTORS):
-            self._put(type(value).__name__, value.__objclass__.__qualname__, value.__name__)
-            return
-        self._put("instance")
-        self._reduced(value)
-        self.add(type(value))
-
-    def _reduced(self, value: Any) -> None:
-        """What a copy is made of, as ``copy`` and ``pickle`` ask for it; nothing is pickled."""
-        if hasattr(value, "dtype") and hasattr(value, "tobytes") and not value.dtype.hasobject:
-            self._put("array", value.dtype.descr, value.shape, sha256(value.tobytes()).hexdigest())
-            return
-        try:
-            parts = value.__reduce_ex__(4)
-        except Exception:  # a class may raise anything here
-            words = f"it holds a {type(value).__name__}, which cannot be hashed"
-            raise UnknowableError(words) from None
-        if isinstance(parts, str):  # the name of something there is only once
-            self._put("single", parts, getattr(value, "__module__", ""))
-            return
-        make, arguments, state, items, pairs = (*parts, None, None, None)[:5]
-        state = _without_caches(value, state)
-        self._all([make, arguments, state, list(items or ()), list(pairs or ())])
+                    self._reached(inner, names)
 
     def _file(self, module: str | None) -> None:
-        """The file of a module; a notebook or a script holds more than the learner."""
-        if module and module.partition(".")[0] != "__main__" and not _versioned(module):
-            self._bytes(module, getattr(sys.modules.get(module), "__file__", None))
-
-    def _unread(self, module: str) -> None:
-        """The file of a module that is imported later, while the learner plays."""
-        with suppress(ImportError, ValueError, AttributeError):
-            self._bytes(module, getattr(find_spec(module), "origin", None))
-
-    def _bytes(self, module: str, file: str | None) -> None:
-        if file is None or module in self._files:
+        """The file of a module, once; a notebook or a script holds more than the learner."""
+        if not module or module.partition(".")[0] == "__main__" or _versioned(module):
             return
-        self._files.add(module)
-        with suppress(OSError):
-            self._put("file", module, sha256(Path(file).read_bytes()).hexdigest())
+        file = _source(module)
+        if file is not None and module not in self._files:
+            self._files.add(module)
+            with suppress(OSError):
+                self._put("file", module, sha256(Path(file).read_bytes()).hexdigest())
 
 
 def _contents(function: FunctionType) -> Iterator[Any]:
@@ -219,50 +186,44 @@ def _contents(function: FunctionType) -> Iterator[Any]:
             yield "empty"
 
 
-def _inside(code: CodeType) -> Iterator[CodeType]:
-    """The code, and that of functions within it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _inside(constant)
+def _wrapped(value: Any) -> list[Any] | None:
+    """What is inside a method, a cache or a function of numba; None if it is none of these."""
+    for attribute in ("py_func", "__func__", "__wrapped__"):
+        if isinstance(inner := getattr(value, attribute, None), FunctionType):
+            owner = value.__self__ if isinstance(value, MethodType) else None
+            return [attribute, inner, getattr(value, "targetoptions", None), owner]
+    return None
 
 
-def _globals(code: CodeType) -> Iterator[str]:
-    for part in _inside(code):
-        for step in dis.get_instructions(part):
-            if step.opname in GLOBAL:
-                yield step.argval
-
-
-def _imports(function: FunctionType) -> Iterator[str]:
-    """Modules that a function imports, and what may be modules within these."""
-    package = function.__globals__.get("__package__") or ""
-    for part in _inside(function.__code__):
-        before: tuple[Any, Any] = 0, ()  # how many packages up, and names that are taken from there
-        for step in dis.get_instructions(part):
-            if step.opname == "IMPORT_NAME":
-                level, names = before
-                dots = "." * level if isinstance(level, int) else ""
-                with suppress(ImportError):
-                    module = resolve_name(dots + step.argval, package)
-                    yield from (module, *(f"{module}.{name}" for name in names or ()))
-            before = before[1], step.argval
-
-
-def _names(code: CodeType) -> set[str]:
-    return {name for part in _inside(code) for name in part.co_names}
+def _copied(value: Any) -> list[Any]:
+    """What a copy is made of, as ``copy`` and ``pickle`` ask for it; nothing is pickled."""
+    if hasattr(value, "dtype") and hasattr(value, "tobytes") and not value.dtype.hasobject:
+        content = sha256(value.tobytes()).hexdigest()
+        return ["array", repr(value.dtype.descr), repr(value.shape), content]
+    try:
+        parts = value.__reduce_ex__(4)
+    except Exception:  # a class may raise anything here
+        words = f"it holds a {type(value).__name__}, which cannot be hashed"
+        raise UnknowableError(words) from None
+    if isinstance(parts, str):  # the name of something there is only once
+        return ["single", parts, getattr(value, "__module__", "")]
+    make, arguments, state, items, pairs = (*parts, None, None, None)[:5]
+    return [make, arguments, _without_caches(value, state), list(items or ()), list(pairs or ())]
 
 
 def _without_caches(value: Any, state: Any) -> Any:
     """The state without what follows from the rest of it."""
     if not isinstance(state, Mapping):
         return state
-    kind = type(value)
-    return {k: v for k, v in state.items() if not isinstance(_static(kind, k), cached_property)}
+    classes = [vars(base) for base in type(value).__mro__]
+    cached = {
+        name for name in state
+        if isinstance(next((own[name] for own in classes if name in own), None), cached_property)
+    }  # fmt: skip
+    return {name: part for name, part in state.items() if name not in cached}
 
 
-def _static(kind: type, name: Any) -> Any:
-    return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+# --- modules -------------------------------------------------------------------------------------
 
 
 def _versioned(module: str) -> bool:
@@ -271,11 +232,35 @@ def _versioned(module: str) -> bool:
     return top in sys.stdlib_module_names or top == "restive"
 
 
+def _source(module: str) -> str | None:
+    """The file of a module, which need not be loaded and is not by this; None if there is none."""
+    if module in sys.modules:
+        return getattr(sys.modules[module], "__file__", None)
+    top, *inner = module.split(".")
+    with suppress(ImportError, ValueError, AttributeError):
+        spec: Any = find_spec(top)
+        for part in inner:
+            spec = PathFinder.find_spec(f"{spec.name}.{part}", spec.submodule_search_locations)
+        return str(spec.origin) if spec.has_location else None
+    return None
+
+
 def _installed(module: str) -> bool:
     if _versioned(module):
         return True
-    file = getattr(sys.modules.get(module), "__file__", None)
+    file = _source(module)
     return file is not None and not BEYOND.isdisjoint(Path(file).parts)
+
+
+def _users_own(name: str) -> ModuleType | None:
+    """A module of the user's that is imported later, while the learner plays: now, so that it
+    counts in the same way before and after; None if it is no module, or an installed one."""
+    if _installed(name):
+        return None
+    if name not in sys.modules and _source(name) is not None:
+        with suppress(Exception, SystemExit), redirect_stdout(sys.stderr):  # it may do anything
+            return import_module(name)
+    return sys.modules.get(name)
 
 
 def _by_name(value: Any) -> bool:
