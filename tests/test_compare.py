@@ -15,9 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 from mortal import kept
-from restive import problems
+from restive import load_experiment, problems
 from restive.cli import app
-from restive.experiments.experiment import load_experiment
 from restive.model import files
 
 PROGRAM = [sys.executable, "-c", "from restive.cli import main; main()", "compare"]

@@ -17,12 +17,11 @@ import pytest
 import mortal
 import restive
 from mortal import kept
-from restive import FunctionPolicy, InTurn, problems
+from restive import FunctionPolicy, InTurn, load_experiment, problems
 from restive.base.errors import ProblemError, RestiveError
 from restive.experiments import Experiment, Participant, load_results
 from restive.experiments.cells import Cell
 from restive.experiments.directory import OTHER, read_cell, write_cell
-from restive.experiments.experiment import load_experiment
 from restive.experiments.progress import Pace, Watcher, batches
 from restive.learners import make_learner
 from restive.learners.fixed import FollowPolicy

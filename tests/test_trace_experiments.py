@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from restive import compare, write_report
+from restive import compare, load_experiment, write_report
 from restive.base.errors import ProblemError
 from restive.cli import app
 from restive.data.reading import read_traces
 from restive.experiments import Experiment
 from restive.experiments.cells import played_stretch
-from restive.experiments.experiment import load_experiment
 from restive.learners import make_learner
 from restive.problems import gilbert_elliott
 from restive.simulation import BanditWorld, TraceWorld

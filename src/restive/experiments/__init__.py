@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from restive.base.lazy import lazy
 
 if TYPE_CHECKING:
-    from restive.experiments.experiment import Experiment, compare
+    from restive.experiments.experiment import Experiment, compare, load_experiment
     from restive.experiments.participants import Participant
     from restive.experiments.reading import load_results
     from restive.experiments.results import Curves, Results
@@ -20,6 +20,7 @@ __all__ = [
     "Results",
     "Summary",
     "compare",
+    "load_experiment",
     "load_results",
     "summarize",
 ]
@@ -27,7 +28,7 @@ __all__ = [
 __getattr__ = lazy(
     __name__,
     {
-        "experiment": "Experiment compare",
+        "experiment": "Experiment compare load_experiment",
         "participants": "Participant",
         "reading": "load_results",
         "results": "Curves Results",

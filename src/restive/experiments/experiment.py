@@ -158,7 +158,8 @@ def compare(
 def load_experiment(path: str | Path, **changes: Any) -> Experiment:
     """Read an experiment file; ``changes`` take the place of its own fields.
 
-    Paths in it are relative to the file. Raises ProblemError with everything that is wrong.
+    Paths in it are relative to the file. Raises ProblemError with everything that is wrong. The
+    result is run, or taken up again, by ``run(directory)``, as ``restive compare`` does.
     """
     raw = read_document(path)
     if not isinstance(raw, Mapping):
