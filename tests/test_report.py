@@ -422,7 +422,7 @@ def test_a_failure_leaves_the_old_page_alone(directory, tmp_path):
     [
         ({"formats": ["gif"]}, ["no such format", "gif", "html, md, svg, pdf, csv, parquet"]),
         ({"formats": []}, ["nothing to write"]),
-        ({"out": "page.txt"}, ["not a page", "page.txt", ".html"]),
+        ({"out": "page.txt"}, ["unknown kind of file", "page.txt", ".html"]),
         ({"out": "nowhere/page.html"}, ["no such folder", "nowhere"]),
         ({"out": "folder.html"}, ["this is a folder"]),
     ],

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from restive.base.errors import Fault, RestiveError, refuse
 from restive.base.pools import Pool, Work, dask_pool, local_pool, ray_pool
+from restive.base.words import first_line
 
 BACKENDS = ("local", "dask", "ray")
 PACKAGES = {"dask": ("dask", "distributed"), "ray": ("ray",)}
@@ -123,7 +124,7 @@ class _JobError(Exception):
 
 def workers_lost(error: Exception, losses: int, kept: str = "") -> RestiveError:
     """Words for workers that are lost again and again; ``kept``: what the user still has."""
-    words = (str(error) or type(error).__name__).splitlines()[0][:200]
+    words = first_line(error)
     return RestiveError(
         f"workers died {losses} times without finishing a job: {words}. Give them more memory, "
         f"start fewer of them, and see that restive is installed where they run{kept}."

@@ -15,6 +15,7 @@ from typing import Any
 
 from restive.base.errors import refusal
 from restive.base.machine import cores
+from restive.base.words import first_line
 
 ANSWER = 10  # seconds that a cluster has to answer
 
@@ -174,7 +175,7 @@ def _refused(address: str) -> Iterator[None]:
         yield
     except (OSError, TimeoutError, ValueError, RuntimeError, ConnectionError) as error:
         remedy = "Give the address of a running cluster, such as tcp://host:8786 for Dask."
-        words = (str(error) or type(error).__name__).splitlines()[0][:200]
+        words = first_line(error)
         raise refusal("address", f"no answer: {words}", address, remedy) from None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,12 @@ class Table:
         self.columns = {name: list(values) for name, values in columns.items()}
         if len({len(values) for values in self.columns.values()}) > 1:
             raise ValueError("the columns of a table must have the same length")
+
+    @classmethod
+    def of_rows(cls, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
+        """Columns of these names, from rows of which there may be none."""
+        columns = list(zip(*rows, strict=True)) or [()] * len(names)
+        return cls(dict(zip(names, columns, strict=True)))
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), []))

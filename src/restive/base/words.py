@@ -23,6 +23,25 @@ def guess(word: str, known: Iterable[str], prefix: str = "") -> str:
     return f"Did you mean {prefix}{close[0]}? " if close else ""
 
 
+def first_line(error: BaseException, most: int | None = 200) -> str:
+    """What an exception says first, in so many letters, or its kind if it says nothing.
+
+    >>> first_line(ValueError("no\\nand more")), first_line(KeyboardInterrupt())
+    ('no', 'KeyboardInterrupt')
+    """
+    return (str(error) or type(error).__name__).splitlines()[0][:most]
+
+
+def kind_and_line(error: BaseException) -> str:
+    """Its kind, and what it says first.
+
+    >>> kind_and_line(ValueError("no")), kind_and_line(KeyboardInterrupt())
+    ('ValueError: no', 'KeyboardInterrupt')
+    """
+    kind, words = type(error).__name__, first_line(error)
+    return f"{kind}: {words}" if words != kind else kind
+
+
 def clauses(text: str) -> list[str]:
     """What semicolons part, each by itself.
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
+
+from restive.base.errors import refusal
+from restive.base.words import listed
 
 DRAFTS = ".*.draft"  # pattern of the names of files that are being written
 
@@ -50,6 +53,20 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     write_bytes(path, text.encode())
+
+
+def checked_target(name: str, path: str | os.PathLike[str], suffixes: Sequence[str]) -> Path:
+    """The path, or a fault of the argument ``name`` that says why no such file can be there."""
+    target = Path(path)
+    if target.suffix.lower() not in suffixes:
+        remedy = f"Give a path that ends in {listed(suffixes, 'or')}."
+        raise refusal(name, "unknown kind of file", str(target), remedy)
+    if target.is_dir():
+        raise refusal(name, "this is a folder", str(target), "Give the path of a file in it.")
+    if not target.parent.is_dir():
+        remedy = f"Create the folder {target.parent} first, or give another path."
+        raise refusal(name, "no such folder", str(target), remedy)
+    return target
 
 
 def _flush_folder(folder: Path) -> None:

@@ -86,9 +86,6 @@ File = Annotated[
         autocompletion=complete_problem,
     ),
 ]
-Tolerance = Annotated[
-    str, option("X", "Accuracy wanted for the best average reward, from 1e-12 to below 1.")
-]
 Seed = Annotated[str, option("N", "Same seed, same result.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from restive.base.words import duration_text, outward
 from restive.cli.console import console, dim, show, table, waiting
-from restive.experiments.progress import Watcher, far
+from restive.experiments.progress import Teller, Watcher
 from restive.experiments.results import Failure, Results
 from restive.experiments.summary import Entry, Measure, Summary, exponent
 from restive.report.comparison.words import ranking_measure
@@ -25,31 +25,20 @@ LINE = 400  # letters of a message
 
 TOLD = " (knows the chains)"
 plain = partial(printable, longest=40)  # of names
-WORDS = {"gap_regret": "gap regret", "regret": "regret", "weak_regret": "weak regret"}
 
 
-class _Screen(Watcher):
+class _Screen(Teller):
     """A line that is written over on a terminal; in a pipe only what went unexpectedly."""
 
     def __init__(self, say: Callable[[str], None] | None, warm: Callable[[], None]) -> None:
-        self._say, self._warm, self._last, self._done = say, warm, "", ""
+        super().__init__(say, "; Ctrl-C stops and keeps them")
+        self._warm, self._last = warm, ""
 
     def started(self, done: int, total: int, seconds_left: float | None) -> None:
         self._warm()
         if done and not self._last.startswith(f"{done} of "):  # said where it is extended
             self.notice(f"{done:,} of {total:,} runs were there already.")
-        self.finished(done, total, seconds_left)
-
-    def finished(self, done: int, total: int, seconds_left: float | None) -> None:
-        self._done = f"comparing: {done:,} of {total:,} runs ({done / total:.0%})"
-        self._show("" if seconds_left is None else f", about {_rough(seconds_left)} left")
-
-    def running(self, shares: Sequence[float], seconds_left: float) -> None:
-        self._show(f", {far(shares)}, about {_rough(seconds_left)} left")
-
-    def _show(self, words: str) -> None:
-        if self._say is not None:
-            self._say(f"{self._done}{words}; Ctrl-C stops and keeps them")
+        super().started(done, total, seconds_left)
 
     def failed(self, learner: str, problem: str, horizon: int, run: int, error: str) -> None:
         where = f"{plain(problem)} ({horizon:,} steps, run {run})"
@@ -135,7 +124,7 @@ def _ranking(
         yield _ceiling_sentence(results, problem, horizon)
     yield ""
     names = _names(results.learners)
-    heads = ("", "learner", WORDS[measure], "between", "grows", "a run took")
+    heads = ("", "learner", measure.replace("_", " "), "between", "grows", "a run took")
     names = {name: shown + TOLD * (name in summary.yardsticks) for name, shown in names.items()}
     rows = [_row(entry, measure, names) for entry in entries if not entry.refusal]
     if rows:
@@ -155,7 +144,7 @@ def _failed(failure: Failure, measure: Measure) -> str:
         return f"{failure}"
     ends = getattr(failure.good, measure)[:, -1]
     done = f"the {len(ends)} that went well" if len(ends) > 1 else "the one that went well"
-    return f"{failure}; not ranked, {WORDS[measure]} of {done}: {ends.mean():,.1f}"
+    return f"{failure}; not ranked, {measure.replace('_', ' ')} of {done}: {ends.mean():,.1f}"
 
 
 def _names(labels: Sequence[str]) -> dict[str, str]:
@@ -178,7 +167,3 @@ def _row(entry: Entry, measure: Measure, names: Mapping[str, str]) -> tuple[str,
         f"T^{exponent(growth)}" if isfinite(growth) else "-",
         duration_text(entry.seconds).replace("less than ", "<") if isfinite(entry.seconds) else "-",
     )
-
-
-def _rough(seconds: float) -> str:
-    return f"{ceil(seconds)} s" if seconds < 120 else duration_text(seconds)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from restive import __version__
+from restive.base.documents import finite_or_none
 from restive.base.errors import TooLargeError
 
 if TYPE_CHECKING:
@@ -189,12 +189,12 @@ def _true_diameter(
 
     diameter = bandit_diameter(bandit, caps)
     return {
-        "lower": _finite(diameter.lower),
-        "upper": _finite(diameter.upper),
+        "lower": finite_or_none(diameter.lower),
+        "upper": finite_or_none(diameter.upper),
         "finite": diameter.finite,
         "parts": diameter.n_parts,
-        "within_lower": _finite(diameter.within[0]),
-        "within_upper": _finite(diameter.within[1]),
+        "within_lower": finite_or_none(diameter.within[0]),
+        "within_upper": finite_or_none(diameter.within[1]),
         "states": diameter.n_states,
         "bounds": None,
     }
@@ -203,13 +203,8 @@ def _true_diameter(
 def _numbers(bounds: BanditBounds) -> dict[str, Any]:
     numbers = asdict(bounds) | {"regret": bounds.regret, "vacuous": bounds.vacuous}
     numbers["terms"]["total"] = bounds.terms.total
-    numbers["terms"] = {name: _finite(value) for name, value in numbers["terms"].items()}
-    return {name: _finite(value) for name, value in numbers.items()}
-
-
-def _finite(value: Any) -> Any:
-    """The value, or None for a float that JSON has no word for."""
-    return None if isinstance(value, float) and not isfinite(value) else value
+    numbers["terms"] = {name: finite_or_none(value) for name, value in numbers["terms"].items()}
+    return {name: finite_or_none(value) for name, value in numbers.items()}
 
 
 def myopic_value(plan: Plan) -> dict[str, Any]:
@@ -278,7 +273,7 @@ def _forecast(bandit: Bandit, tolerance: float) -> dict[str, Any] | None:
         "colors": int(size.colors),
         "caps": [int(cap) for cap in size.caps],
         "bytes": int(size.bytes) if size.bytes < UNREADABLE else None,
-        "seconds": _finite(float(size.seconds)),
+        "seconds": finite_or_none(float(size.seconds)),
         "fits": bool(size.fits),
     }
 

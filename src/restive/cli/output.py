@@ -11,7 +11,7 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from restive.base.errors import TooLargeError, refusal
-from restive.base.writing import new_file
+from restive.base.writing import checked_target, new_file
 
 if TYPE_CHECKING:
     from restive.many.bounded import BoundedPlan
@@ -29,15 +29,7 @@ def check_target(option: str, path: str, suffixes: Sequence[str], needs: str = "
     """Refuse a file that could not be written, before any work is done for it."""
     if not path:
         return
-    target = Path(path)
-    if target.suffix.lower() not in suffixes:
-        remedy = f"Give a path that ends in {' or '.join(suffixes)}."
-        raise refusal(option, "unknown kind of file", path, remedy)
-    if not target.parent.is_dir():
-        remedy = f"Create the folder {target.parent} first, or give another path."
-        raise refusal(option, "no such folder", path, remedy)
-    if target.is_dir():
-        raise refusal(option, "this is a folder", path, "Give the path of a file in it.")
+    target = checked_target(option, path, suffixes)
     if needs and find_spec(needs) is None:
         remedy = "Install it with: pip install 'restive[plot]'"
         raise refusal(option, f"drawing needs {needs}, which is not installed", "", remedy)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from restive.base.errors import ProblemError, RestiveError, refusal
 from restive.base.options import parse_parameters
+from restive.base.words import kind_and_line
 from restive.learners import LEARNERS
 
 if TYPE_CHECKING:
@@ -63,6 +64,6 @@ def own_errors(*participants: Participant) -> Iterator[None]:
         from traceback import extract_tb
 
         place = extract_tb(error.__traceback__)[-1]
-        words = f"it raised {type(error).__name__}: {error}".splitlines()[0][:200]
+        words = f"it raised {kind_and_line(error)}"
         remedy = f"See {place.filename}, line {place.lineno}, in {place.name}."
         raise refusal("--learner", words, ", ".join(names), remedy) from None

@@ -102,12 +102,11 @@ def _show_effort(out: Console, facts: Mapping[str, Any]) -> None:
 def _situations(out: Console, situations: Sequence[Mapping[str, Any]]) -> Table | Text:
     """What to pull when, in the situations that come up most."""
     time = "share of time" if all(row["computed"] for row in situations) else "share (simulated)"
-    if any(situation["remembered"] for situation in situations):
-        heads = ("just seen", "last seen of the other", "pull next", time)
-        rows = [(o["seen"], o["remembered"], o["pull"], f"{o['share']:.0%}") for o in situations]
-        return table(out, heads, rows, right=(3,))
-    short = [(o["seen"], o["pull"], f"{o['share']:.0%}") for o in situations]
-    return table(out, ("just seen", "pull next", time), short, right=(2,))
+    columns = {"seen": "just seen", "remembered": "last seen of the other", "pull": "pull next"}
+    if not any(situation["remembered"] for situation in situations):
+        del columns["remembered"]
+    rows = [[*(row[key] for key in columns), f"{row['share']:.0%}"] for row in situations]
+    return table(out, [*columns.values(), time], rows, right=(len(columns),))
 
 
 def _arm_row(arm: Mapping[str, Any], best: bool) -> tuple[str, ...]:

@@ -75,9 +75,8 @@ class ChangeTest:
 
 def find_moves(trace: ArmTrace) -> GapMoves:
     """All moves within pieces, in the order of their times."""
-    same = np.flatnonzero(np.diff(trace.pieces) == 0)
-    return GapMoves(trace.states[same], np.diff(trace.times)[same], trace.states[same + 1],
-                 trace.times[same + 1], len(trace.labels))  # fmt: skip
+    seen_at = trace.times[1:][np.diff(trace.pieces) == 0]
+    return GapMoves(*trace.moves(), seen_at, trace.n_states)
 
 
 def change_test(trace: ArmTrace, rng: np.random.Generator, draws: int = DRAWS) -> ChangeTest:

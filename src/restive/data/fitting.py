@@ -110,8 +110,7 @@ class Fit(Described):
             for arm in self.arms for s in range(len(arm.labels)) for e in range(len(arm.labels))
         ]  # fmt: skip
         heads = ("arm", "state", "next", "probability", "standard_error", "lower", "upper")
-        columns = zip(*rows, strict=True)
-        return Table(dict(zip(heads, map(list, columns), strict=True)))
+        return Table.of_rows(heads, rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, as ``restive fit --json`` prints it."""

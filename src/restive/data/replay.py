@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -179,15 +180,11 @@ def _learners(
                 problem: Any = world.n_arms if fitted is None else fitted
                 built = participant.build(problem, world.steps, delta, luck)
                 player = as_learner(built, world.n_arms)
-                report = None if progress is None else _reporter(progress, participant.label)
+                report = None if progress is None else partial(progress, participant.label)
                 replays.append(play_trace(player, world, report))
             if isinstance(player, FollowPolicy):
                 break  # it draws nothing: all runs are alike
         yield judge.row(participant.label, "learner", replays)
-
-
-def _reporter(progress: Callable[[str, int], None], label: str) -> Callable[[int], None]:
-    return lambda step: progress(label, step)
 
 
 def _called(traces: Traces) -> str:

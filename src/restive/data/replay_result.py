@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from restive.base.arrays import Floats
 from restive.base.described import Described
+from restive.base.documents import finite_or_none
 from restive.base.pictured import Pictured
 from restive.base.table import Table
 
@@ -40,7 +39,7 @@ class ReplayRow:
 
     def to_dict(self) -> dict[str, Any]:
         names = ("name", "kind", "rate", "lowest", "highest", "counted", "whole", "runs")
-        return {name: _number(getattr(self, name)) for name in names}
+        return {name: finite_or_none(getattr(self, name)) for name in names}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,7 +92,3 @@ class Replay(Described, Pictured):
 
     def _facts(self) -> list[tuple[str, str]]:
         return [(row.name, f"{row.rate:.4f} a step") for row in self.rows]
-
-
-def _number(value: Any) -> Any:
-    return None if isinstance(value, float) and not np.isfinite(value) else value

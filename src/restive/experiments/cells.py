@@ -17,6 +17,7 @@ import numpy as np
 from restive.base.arrays import Bools, Floats
 from restive.base.errors import Fault, ProblemError, RestiveError, TooLargeError, refuse
 from restive.base.machine import installed_version
+from restive.base.words import first_line, kind_and_line
 from restive.experiments.participants import Participant
 from restive.experiments.underway import noted
 from restive.learners import Learner
@@ -119,7 +120,7 @@ def run_job(job: Job, notes: Path | None = None) -> CellOutcome:
     except _LearnerError as failed:
         cause = failed.__cause__ or failed
         text = "".join(traceback.format_exception(cause))
-        return CellOutcome(job.cell, {}, spent, text, _line(cause))
+        return CellOutcome(job.cell, {}, spent, text, kind_and_line(cause))
     except Exception:
         return CellOutcome(job.cell, {}, spent, traceback.format_exc())
     return CellOutcome(job.cell, run[0], spent | run[1])
@@ -158,8 +159,7 @@ def _played(
     except (Exception, SystemExit) as error:
         if not _refusal(error, participant, building):
             raise _LearnerError from error
-        words = (str(error).splitlines() or [type(error).__name__])[0]
-        return {"refused": words}, {"seconds": perf_counter() - began}
+        return {"refused": first_line(error, None)}, {"seconds": perf_counter() - began}
     planning = learner.planning_seconds
     return record, {"seconds": perf_counter() - began, "planning_seconds": planning}
 
@@ -227,12 +227,6 @@ def _refusal(error: BaseException, participant: Participant, building: bool) -> 
     if participant.own:
         return building and isinstance(error, ProblemError | TooLargeError)
     return isinstance(error, RestiveError) or type(error) is ArithmeticError
-
-
-def _line(error: BaseException) -> str:
-    """The kind of an exception and the first line of its words."""
-    words = (str(error).splitlines() or [""])[0][:200]
-    return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
 def _seeds(seed: int, *words: str | int) -> np.random.SeedSequence:

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from restive.base.checks import is_whole
-from restive.base.documents import canonical_json, read_json
+from restive.base.documents import canonical_json, json_hash, read_json
 from restive.base.errors import Fault, refusal, refuse
 from restive.base.reading import read_file
 from restive.base.words import shown
-from restive.base.writing import DRAFTS, new_file
+from restive.base.writing import DRAFTS, write_bytes
 from restive.experiments.cells import LONGEST, MOST_RUNS, PLAN, Cell
 from restive.simulation.scoring import marks
 
@@ -139,9 +139,8 @@ def _printable(name: str) -> bool:
 def write_cell(path: Path, key: str, cell: Cell, result: Mapping[str, Any]) -> None:
     """Keep a result with a checksum; ``key`` says which inputs it belongs to."""
     body = {"key": key, "cell": list(cell), **result}
-    text = json.dumps({**body, "sha256": _checksum(body)}, sort_keys=True, allow_nan=False)
-    with whole(path) as draft:
-        draft.write_bytes(text.encode() + b"\n")
+    text = json.dumps({**body, "sha256": json_hash(body)}, sort_keys=True, allow_nan=False)
+    write_whole(path, text.encode() + b"\n")
 
 
 def read_cell(path: Path, key: str, cell: Cell) -> dict[str, Any] | str | None:
@@ -149,7 +148,7 @@ def read_cell(path: Path, key: str, cell: Cell) -> dict[str, Any] | str | None:
     try:
         result = read_json(read_file(path))
         checksum = result.pop("sha256")
-        if checksum != _checksum(result):
+        if checksum != json_hash(result):
             return "does not match its checksum"
         own = canonical_json([result.pop("key"), result.pop("cell")])
         if own != canonical_json([key, list(cell)]):  # in JSON run 2.0 is not run 2
@@ -184,17 +183,11 @@ def _finite(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) < 1e15
 
 
-def _checksum(body: Mapping[str, Any]) -> str:
-    return sha256(canonical_json(body)).hexdigest()
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """A draft that takes the place of ``path`` when everything went well; folders are made."""
+def write_whole(path: Path, content: bytes) -> None:
+    """The whole file or none of it; folders are made."""
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with new_file(path) as draft:
-            yield draft
+        write_bytes(path, content)
 
 
 @contextmanager

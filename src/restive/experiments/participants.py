@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Union
 from uuid import uuid4
 
 from restive.base.errors import Fault, ProblemError, refusal, refuse
-from restive.base.words import shown
+from restive.base.words import kind_and_line, shown
 from restive.experiments import user_modules
 from restive.experiments.fingerprint import UnknowableError
 from restive.learners import LEARNERS
@@ -79,14 +79,15 @@ class Participant:
     def build(
         self, bandit: Bandit, horizon: int, delta: float, rng: np.random.Generator
     ) -> Learner:
-        if ":" not in self.name:
-            if self.own and self.name not in LEARNERS:  # a process that has not imported it yet
-                user_modules.load(self.module, self.folders)
-            return LEARNERS.find(self.name).build(bandit, horizon, delta, rng, **self.options)
         maker = self._resolved()
-        declaration = getattr(maker, "declaration", None)
-        if isinstance(maker, type) and declaration is not None:
-            return declaration.build(bandit, horizon, delta, rng, **self.options)  # type: ignore[no-any-return]
+        declaration: Any = None
+        if ":" not in self.name:
+            declaration = LEARNERS.find(self.name)
+        elif isinstance(maker, type):
+            declaration = getattr(maker, "declaration", None)
+        if declaration is not None:
+            built: Learner = declaration.build(bandit, horizon, delta, rng, **self.options)
+            return built
         facts = {
             "bandit": bandit, "n_arms": bandit.n_arms, "horizon": horizon, "delta": delta,
             "rng": rng,
@@ -110,8 +111,8 @@ class Participant:
         try:
             maker = self._resolved()
         except Exception as error:  # importing a user's module may raise anything
-            words = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-            return [Fault("name", f"cannot be imported: {words}", self.name, remedy)]
+            message = f"cannot be imported: {kind_and_line(error)}"
+            return [Fault("name", message, self.name, remedy)]
         if not user_modules.can_make(maker):
             return [Fault("name", "not a class, a function or a learner", self.name, remedy)]
         try:
@@ -152,12 +153,12 @@ class Participant:
             return user_modules.identity(maker, module)
 
     def _resolved(self) -> Any:
-        """What makes its learners, where that is the user's own."""
+        """What makes its learners."""
         if self.maker is not None:
             return self.maker
         if ":" in self.name:
             return user_modules.find(self.name, self.folders)
-        if self.name not in LEARNERS:  # a process that has not imported it yet
+        if self.own and self.name not in LEARNERS:  # a process that has not imported it yet
             user_modules.load(self.module, self.folders)
         return LEARNERS.find(self.name).learner
 

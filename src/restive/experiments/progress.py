@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import ceil
 
 from restive.base.words import duration_text
 from restive.experiments.cells import PLAN, Cell, Job
@@ -33,24 +34,34 @@ class Watcher:
 
 
 class Teller(Watcher):
-    """Tells in a line that is written over; what the user should know stays, as printed words."""
+    """Tells in a line that is written over; what the user should know stays, as printed words.
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell, self._done = tell, ""
+    tell: None where nobody watches. closing: words at the end of the line.
+    """
+
+    def __init__(self, tell: Callable[[str], None] | None, closing: str = "") -> None:
+        self._tell, self._closing, self._done = tell, closing, ""
 
     def started(self, done: int, total: int, seconds_left: float | None) -> None:
         self.finished(done, total, seconds_left)
 
     def finished(self, done: int, total: int, seconds_left: float | None) -> None:
-        left = "" if seconds_left is None else f", about {duration_text(seconds_left)} left"
-        self._done = f"comparing: {done:,} of {total:,} runs"
-        self._tell(self._done + left)
+        self._done = f"comparing: {done:,} of {total:,} runs ({done / total:.0%})"
+        self._show("" if seconds_left is None else f", about {_rough(seconds_left)} left")
 
     def running(self, shares: Sequence[float], seconds_left: float) -> None:
-        self._tell(f"{self._done}, {far(shares)}, about {duration_text(seconds_left)} left")
+        self._show(f", {far(shares)}, about {_rough(seconds_left)} left")
+
+    def _show(self, words: str) -> None:
+        if self._tell is not None:
+            self._tell(f"{self._done}{words}{self._closing}")
 
     def notice(self, words: str) -> None:
         print(words)
+
+
+def _rough(seconds: float) -> str:
+    return f"{ceil(seconds)} s" if seconds < 120 else duration_text(seconds)
 
 
 def far(shares: Sequence[float]) -> str:

@@ -11,17 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from restive.base.documents import canonical_json
+from restive.base.documents import json_hash
 from restive.base.errors import refusal
 from restive.experiments.cells import PLAN, Cell
 from restive.experiments.directory import Directory, read_cell, read_description
 from restive.experiments.results import Curves, Failure, Place, Results
-from restive.experiments.store import (
-    CellKeys,
-    log_lines,
-    logged_cells,
-    logged_failures,
-)
+from restive.experiments.store import CellKeys, log_lines, logged_cells, logged_failures
 from restive.model.bandit import Bandit
 from restive.model.schema import bandit_from
 from restive.simulation.scoring import marks
@@ -164,7 +159,7 @@ class _Reader:
             "delta": self.spec["delta"],
             "learners": self.spec["learners"],
             "files": {problem["name"]: problem["sha256"] for problem in self.spec["problems"]},
-            "experiment": _hash(self.spec),
+            "experiment": json_hash(self.spec),
             "started": str(starts[0].get("at", "")) if starts else "",
             "finished": str(ends[-1].get("at", "")) if ends else "",
             "sittings": len(starts),
@@ -203,9 +198,3 @@ def _plain(entry: Any) -> dict[str, Any]:
 
 def _distinct(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [entry for k, entry in enumerate(entries) if entry not in entries[:k]]
-
-
-def _hash(spec: Mapping[str, Any]) -> str:
-    from hashlib import sha256
-
-    return sha256(canonical_json(spec)).hexdigest()

@@ -124,8 +124,7 @@ class Results(Pictured):
             rows.append((*head, *numbers, entry.seconds, entry.refusal))
         heads = [f"{name}{part}" for name in MEASURES for part in ("", "_lower", "_upper")]
         names = ["problem", "horizon", "learner", "runs", "rank", *heads, "seconds", "refusal"]
-        columns = list(zip(*rows, strict=True)) or [()] * len(names)
-        return Table(dict(zip(names, columns, strict=True)))
+        return Table.of_rows(names, rows)
 
     def __repr__(self) -> str:
         return f"{self._title}\n{self._brief!r}"

@@ -16,6 +16,7 @@ from restive.base.backends import PATIENCE, Workplace, check_backend, opened, wo
 from restive.base.errors import RestiveError, refuse
 from restive.base.notebook import notebook_line
 from restive.base.pools import Pool, dismiss_local_workers
+from restive.base.words import first_line
 from restive.experiments.cells import PLAN, Cell, CellOutcome, Job, run_batch
 from restive.experiments.directory import OTHER
 from restive.experiments.progress import Pace, Teller, Watcher, batches
@@ -184,7 +185,7 @@ class _Campaign:
         self.watcher.running(shares, max(0.0, left - (monotonic() - since)))
 
     def _tell_loss(self, lost: Exception, failures: int) -> None:
-        words = (str(lost) or type(lost).__name__).splitlines()[0][:200]
+        words = first_line(lost)
         self.store.log("workers lost", what=words)
         if failures >= PATIENCE:
             raise workers_lost(

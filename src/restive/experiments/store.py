@@ -25,8 +25,8 @@ from restive.experiments.directory import (
     alone,
     read_cell,
     read_description,
-    whole,
     write_cell,
+    write_whole,
     writing,
 )
 
@@ -69,8 +69,7 @@ class Store:
             check_extension(present, description, self.directory.root)
             self.extended = present != description
         if present != description:
-            with whole(self.directory.experiment) as draft:
-                draft.write_bytes(canonical_json(description))
+            write_whole(self.directory.experiment, canonical_json(description))
 
     def find(self, cell: Cell) -> dict[str, Any] | str | None:
         """The result of a cell; None if it is missing, words if its file is damaged."""

@@ -7,10 +7,10 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from restive.base.documents import canonical_json, read_json
+from restive.base.documents import canonical_json, json_hash, read_json
 from restive.base.reading import read_file
 from restive.experiments.bands import Bands
-from restive.experiments.directory import Directory, whole
+from restive.experiments.directory import Directory, write_whole
 from restive.experiments.summary import Summary, summarize, summary_from
 
 if TYPE_CHECKING:
@@ -34,10 +34,9 @@ def write_statistics(results: Results, directory: Directory) -> Statistics:
     curves = statistics.bands.to_csv()
     origin = {**_origin(results), "curves_sha256": sha256(curves).hexdigest()}
     body = {**statistics.summary.to_dict(), "of": origin}
-    content = {**body, "sha256": sha256(canonical_json(body)).hexdigest()}
-    for path, data in ((directory.summary, canonical_json(content)), (directory.curves, curves)):
-        with whole(path) as draft:
-            draft.write_bytes(data)
+    content = {**body, "sha256": json_hash(body)}
+    write_whole(directory.summary, canonical_json(content))
+    write_whole(directory.curves, curves)
     return statistics
 
 
@@ -53,7 +52,7 @@ def read_statistics(results: Results, root: Path) -> Statistics:
     ):
         content = read_json(read_file(directory.summary, LARGEST))
         curves = read_file(directory.curves, LARGEST)
-        signed = content.pop("sha256") == sha256(canonical_json(content)).hexdigest()
+        signed = content.pop("sha256") == json_hash(content)
         origin = {**_origin(results), "curves_sha256": sha256(curves).hexdigest()}
         if signed and content["of"] == origin:
             bands = Bands(results)

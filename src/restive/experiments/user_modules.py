@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from restive.base.words import kind_and_line
 from restive.experiments.fingerprint import UnknowableError, fingerprint
 
 Folders = Sequence[str | Path]
@@ -96,7 +97,7 @@ def identity(maker: Any, module: str = "") -> str:
     try:
         learner = call(maker, {"rng": np.random.default_rng(0)}, {})
     except Exception as error:  # a copy may raise anything
-        raise UnknowableError(f"{type(error).__name__}: {error}".splitlines()[0][:200]) from None
+        raise UnknowableError(kind_and_line(error)) from None
     return fingerprint((place, learner))
 
 

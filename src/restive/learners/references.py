@@ -41,8 +41,13 @@ class Reference:
             "year": str(self.year),
         }
         entries |= {name: tex(value) for name, value in self.fields.items()}
-        lines = [f"  {name} = {{{value}}}," for name, value in entries.items()]
-        return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])
+        return bibtex_entry(self.kind, self.key, entries)
+
+
+def bibtex_entry(kind: str, key: str, fields: Fields) -> str:
+    """An entry of BibTeX; fields: already as TeX takes them."""
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
+    return "\n".join([f"@{kind}{{{key},", *lines, "}"])
 
 
 def _family(author: str) -> str:

@@ -9,7 +9,7 @@ from restive.base.errors import refusal
 from restive.base.latex import tex
 from restive.base.words import guess
 from restive.learners import LEARNERS
-from restive.learners.references import cited
+from restive.learners.references import bibtex_entry, cited
 from restive.problems.suites import Suite, describe, suites
 
 TOOL = "restive"
@@ -70,5 +70,4 @@ def _short(description: str) -> str:
 
 def _software(key: str, title: str, note: str) -> str:
     fields = {"author": DEVELOPERS, "title": f"{{{tex(title)}}}", "note": tex(note)}
-    lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
-    return "\n".join([f"@misc{{{key},", *lines, "}"])
+    return bibtex_entry("misc", key, fields)

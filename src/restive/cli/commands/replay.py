@@ -51,7 +51,7 @@ def replay(
     from restive.cli import output, replay_screen
     from restive.cli.numbers import read_number, read_whole
 
-    output.check_target("--figure", figure, (".svg", ".pdf", ".png"), needs="matplotlib")
+    output.check_target("--figure", figure, output.PICTURES, needs="matplotlib")
     players = [_participant(words) for words in learner or []]
     settings = {
         "train": read_number("--train", train), "cooldowns": _rests(cooldowns),

@@ -88,11 +88,10 @@ def _for_paper(
     from restive.experiments import load_results
     from restive.experiments.experiment import read_steps
     from restive.report import regret_picture, regret_table
-    from restive.report.comparison.table import check_table_path
+    from restive.report.comparison.table import SUFFIXES
 
     output.check_target("--figure", figure, output.FIGURES, needs="matplotlib")
-    if table:
-        check_table_path(table)
+    output.check_target("--table", table, SUFFIXES)
     results = load_results(Path(directory), partial=True)
     steps = read_steps(place[1]) if place[1] else None
     if figure:

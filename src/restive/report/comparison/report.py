@@ -10,20 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from restive.base.errors import Fault, refusal, refuse
+from restive.base.writing import checked_target
 
 if TYPE_CHECKING:
     from restive.experiments.bands import Bands
     from restive.experiments.summary import Summary
 
+PLOT, NOTHING = ("matplotlib", "plot"), ("", "")
 # what each kind of file needs beyond restive itself, and the extra that brings it
-FORMATS: dict[str, tuple[str, str]] = {
-    "html": ("", ""),
-    "md": ("", ""),
-    "svg": ("matplotlib", "plot"),
-    "pdf": ("matplotlib", "plot"),
-    "csv": ("", ""),
+FORMATS = {
+    "html": NOTHING, "md": NOTHING, "svg": PLOT, "pdf": PLOT, "csv": NOTHING,
     "parquet": ("pyarrow", "parquet"),
-}
+}  # fmt: skip
 
 
 def available() -> tuple[str, ...]:
@@ -44,19 +42,20 @@ def write_report(
     """
     kinds = _checked(formats, out)
     folder, written = Path(directory) / "report", list[Path]()
-    page = folder / "report.html" if out is None else _target(Path(out))
+    page = folder / "report.html"
+    if out is not None:  # before any work is done for it
+        page = checked_target("out", out, (".html", ".htm"))
     if not Path(directory).is_dir():
         remedy = "Give the directory that restive compare wrote."
         raise refusal("DIR", "no such directory", str(directory), remedy)
     from restive.experiments import load_results
-    from restive.experiments.directory import whole
+    from restive.experiments.directory import write_whole
     from restive.experiments.tables import read_statistics
 
     results = load_results(Path(directory), partial=True)
     summary, bands = read_statistics(results, Path(directory))
     for path, content in _files(bands, summary, kinds, folder, page):
-        with whole(path) as draft:
-            draft.write_bytes(content)
+        write_whole(path, content)
         written.append(path)
     return written
 
@@ -78,18 +77,6 @@ def _checked(formats: Sequence[str] | None, out: object) -> tuple[str, ...]:
         faults.append(Fault("formats", "nothing to write", "", remedy))
     refuse(faults)
     return tuple(kind for kind in FORMATS if kind in formats)
-
-
-def _target(page: Path) -> Path:
-    """Refuse a page that could not be written, before any work is done for it."""
-    if page.suffix.lower() not in (".html", ".htm"):
-        raise refusal("out", "not a page", str(page), "Give a path that ends in .html.")
-    if page.is_dir():
-        raise refusal("out", "this is a folder", str(page), "Give the path of a file in it.")
-    if not page.parent.is_dir():
-        remedy = f"Create the folder {page.parent} first, or give another path."
-        raise refusal("out", "no such folder", str(page), remedy)
-    return page
 
 
 def _files(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from restive.base.errors import refusal
 from restive.base.latex import tex
-from restive.base.writing import write_text
+from restive.base.writing import checked_target, write_text
 from restive.report.comparison import facts, words
 from restive.report.drawing.look import Look
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from restive.experiments import Results
     from restive.experiments.summary import Summary
 
+SUFFIXES = (".tex",)
 # a column and a page of two columns as the class article sets them, narrower than most journals
 POINTS = {"one": 229.0, "two": 469.0}
 BETWEEN = 12.0  # two columns of a table
@@ -36,26 +37,13 @@ def regret_table(
     width: columns of the page that it may fill; problems that find no room beside the others stand
     below them.
     """
-    check_table_path(path)
+    target = checked_target("path", path, SUFFIXES)
     look = Look(width=width)
     steps = words.longest(results) if horizon is None else horizon
     if steps not in results.horizons:
         remedy = f"There are {', '.join(map(str, results.horizons))}."
         raise refusal("horizon", "not in these results", repr(steps), remedy)
-    write_text(path, latex_table(results, results.summary, steps, look.width))
-
-
-def check_table_path(path: str | PathLike[str]) -> None:
-    """Refuse a path that is no place for a table."""
-    from pathlib import Path
-
-    target = Path(path)
-    if target.suffix.lower() != ".tex":
-        remedy = "Give a path that ends in .tex."
-        raise refusal("table", "unknown kind of table", str(target), remedy)
-    if not target.parent.is_dir():
-        remedy = "Create it first, or give another path."
-        raise refusal("table", "no such folder", str(target.parent), remedy)
+    write_text(target, latex_table(results, results.summary, steps, look.width))
 
 
 def latex_table(
@@ -115,7 +103,6 @@ def _column(
     results: Results, summary: Summary, horizon: int, rows: list[dict[str, Any]], k: int
 ) -> _Column:
     problem = results.problems[k]
-    weak = " (weak regret)" if words.ranked_by(results, problem) else ""
     measure = words.ranking_measure(results, summary, problem)
     cells = []
     for row in rows:
@@ -123,7 +110,7 @@ def _column(
         final = entry.final[measure] if entry and not entry.refusal else None
         span = words.span(final.mean) if final else ""
         cells.append(_TexCell(cell["text"], span, cell["winner"], cell["tied"]))
-    return _Column(problem + weak, tuple(cells))
+    return _Column(words.heading(results, problem), tuple(cells))
 
 
 def _bands(first: _Column, columns: list[_Column], room: float) -> list[list[_Column]]:

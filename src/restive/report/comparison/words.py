@@ -130,6 +130,11 @@ def ranked_by(results: Results, problem: str) -> str:
     )
 
 
+def heading(results: Results, problem: str) -> str:
+    """A problem at the head of a column of regrets, and of which ones if not of the usual ones."""
+    return problem + (" (weak regret)" if unplanned(results, problem) else "")
+
+
 def intro(results: Results, name: str) -> str:
     """What a problem is and what can be earned in it."""
     bandit, (gain, low, high) = results.bandits[name], results.gains[name]
