@@ -58,14 +58,21 @@ def growth_chart(curves: Sequence[Curve], logs: float, **guides: Any) -> Chart:
 # --- Theorem 2 -------------------------------------------------------------------------------
 
 
+def _measured(curves: Sequence[Curve]) -> tuple[float, list[float], tuple[float, float], str]:
+    """T, exponents of gap regret from T/10 on, where their mean lies, and all of that in words."""
+    horizon = float(curves[0][0][-1])
+    slopes = [log_slope(curve, horizon / 10, horizon) for curve in curves]
+    low, high = interval(slopes)
+    words = f"exponent {np.mean(slopes):.3f} ({low:.3f} to {high:.3f}); regret "
+    return horizon, slopes, (low, high), f"{words}{at_end(curves, horizon):,.0f}"
+
+
 def judge_rate(name: str, scale: Scale, curves: Sequence[Any]) -> Finding:
     """The exponent of the last factor of ten against that of log^2(T/delta) sqrt(T)."""
-    horizon = float(curves[0][0][-1])
+    horizon, slopes, bounds, shown = _measured(curves)
     limits = criteria.GROWTH
     most = limits.root + limits.known_logs / log(horizon / criteria.DELTA)
-    slopes = [log_slope(curve, horizon / 10, horizon) for curve in curves]
-    bounds, earlier = interval(slopes), np.mean([log_slope(c, horizon / 100, horizon / 10)
-                                                 for c in curves])  # fmt: skip
+    earlier = np.mean([log_slope(curve, horizon / 100, horizon / 10) for curve in curves])
     verdict = growth_verdict(bounds, most)
     trend = "falling" if np.mean(slopes) < earlier else "not falling yet"
     note = "" if verdict == "holds" else (
@@ -74,8 +81,7 @@ def judge_rate(name: str, scale: Scale, curves: Sequence[Any]) -> Finding:
     )  # fmt: skip
     return Finding(
         f"Algorithm 2 on {SETTINGS[name].words}, {len(curves)} seeds, T = {horizon:.0e}",
-        f"exponent {np.mean(slopes):.3f} ({bounds[0]:.3f} to {bounds[1]:.3f}); regret "
-        f"{at_end(curves, horizon):,.0f}",
+        shown,
         f"the exponent of gap regret from T/10 to T is at most {limits.root:g} + "
         f"{limits.known_logs:g}/log(T/delta) = {most:.3f}, the growth of log^2(T/delta) sqrt(T)",
         verdict,
@@ -128,9 +134,8 @@ _THEOREM_2 = (
 
 def judge_telling(name: str, logs: float, scale: Scale, curves: Sequence[Any]) -> Finding:
     """Halfway at most from the theorem's rate to linear growth, where only planning succeeds."""
-    horizon = float(curves[0][0][-1])
-    slopes = [log_slope(curve, horizon / 10, horizon) for curve in curves]
-    bounds, limits, setting = interval(slopes), criteria.GROWTH, SETTINGS[name]
+    horizon, slopes, bounds, shown = _measured(curves)
+    limits, setting = criteria.GROWTH, SETTINGS[name]
     rate = limits.root + logs / log(horizon / criteria.DELTA)
     most = rate + limits.halfway * (1 - rate)
     hidden = ", ".join(key.removeprefix("unknown_") for key in setting.options)
@@ -139,8 +144,7 @@ def judge_telling(name: str, logs: float, scale: Scale, curves: Sequence[Any]) -
         f"Algorithm 2 on {setting.words}, where the myopic policy loses {loss:.4f} in every step"
         + (f"; not told: {hidden}" if hidden else "")
         + f"; {len(curves)} seeds, T = {horizon:.0e}",
-        f"exponent {np.mean(slopes):.3f} ({bounds[0]:.3f} to {bounds[1]:.3f}); regret "
-        f"{at_end(curves, horizon):,.0f}, the myopic policy's {loss * horizon:,.0f}",
+        f"{shown}, the myopic policy's {loss * horizon:,.0f}",
         f"the exponent of gap regret from T/10 to T is surely at most {most:.3f}, halfway from "
         f"{rate:.3f} of log^{logs:g}(T/delta) sqrt(T) to 1",
         growth_verdict(bounds, most),
