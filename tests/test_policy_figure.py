@@ -338,8 +338,8 @@ def test_titles_say_no_more_than_is_known():
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("policy.gif", ["policy.gif", "'.gif'", ".svg, .png, .pdf"]),
-        ("policy", ["''", "ends in"]),
+        ("policy.gif", ["policy.gif", "unknown kind", ".svg, .png, .pdf or .pgf"]),
+        ("policy", ["unknown kind", "ends in"]),
         ("nowhere/policy.svg", ["no such folder", "nowhere"]),
         ("folder.svg", ["this is a folder"]),
     ],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from restive.base.arrays import Floats
-from restive.report.drawing.axes import axis_number, labels_apart, log_scale, thin_marks
+from restive.report.drawing.axes import labels_apart, log_scale, number_axes, thin_marks
 from restive.report.drawing.picture import INK, printable, save_picture
 
 if TYPE_CHECKING:
@@ -126,8 +126,7 @@ def _panel(axes: Axes, times: Floats, curves: Curves, reach: Floats | None) -> N
         axes.plot(times, curve, color=colour, ls=dash, lw=1.8, marker=mark)
     axes.set_xlabel("step")
     axes.margins(x=0.02)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(axis_number)
+    number_axes(axes)
 
 
 def _logarithmic(axes: Axes, times: Floats, curves: Curves, reach: Floats | None) -> None:
@@ -136,8 +135,7 @@ def _logarithmic(axes: Axes, times: Floats, curves: Curves, reach: Floats | None
     ends = [float(curve[-1]) for curve in curves.values() if len(curve)]
     log_scale(axes, shown, ends, below=1.0)
     axes.set_xscale("log")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(axis_number)
+    number_axes(axes)
     top = max(ends, default=0.0)
     if top > 0 and len(times) > 1:
         later = times >= max(1.0, times[-1] / 1e3)

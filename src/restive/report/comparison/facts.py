@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from restive.model.bandit import Arm, Bandit
 
 TableCell = dict[str, Any]
+NOTHING: TableCell = {"text": "", "span": "", "value": "", "why": ""}
 SHOWN_ARMS = 12  # in the table of pulls
 NAMES = {"files": "problem files (SHA-256)", "experiment": "experiment (SHA-256)"}
 
@@ -36,7 +37,7 @@ def learner_styles(results: Results) -> list[dict[str, Any]]:
 def _cell(interval: Interval) -> TableCell:
     """A value with its interval, and the number by which a column is sorted."""
     if not isfinite(interval.value):
-        return {"text": "", "span": "", "value": "", "why": interval.reason}
+        return NOTHING | {"why": interval.reason}
     return {
         "text": amount(interval.value), "span": span(interval),
         "value": f"{interval.value:.6g}", "why": interval.reason,
@@ -50,7 +51,7 @@ def ranking(results: Results, summary: Summary, problem: str, horizon: int) -> l
     for entry in summary.ranking(problem, horizon):
         row = _ranked(results, entry, summary.yardsticks)
         versus = against.get(entry.learner)
-        row["difference"] = _cell(versus.difference) if versus else _nothing()
+        row["difference"] = _cell(versus.difference) if versus else NOTHING
         p_value = versus.corrected if versus else float("nan")
         row["p"] = {"text": chance(p_value), "value": f"{p_value:.6g}" if versus else ""}
         row["winner"] = entry.learner == stands.winner
@@ -69,15 +70,11 @@ def _failed(results: Results, summary: Summary, problem: str, horizon: int) -> l
     return [
         {"rank": None, "learner": name, "index": k, "told": name in informed, "refusal": why,
          "stopped": why, "winner": False, "p": {"text": ""}}
-        | dict.fromkeys(("mean", "median", "difference", "slope", "plain", "weak"), _nothing())
+        | dict.fromkeys(("mean", "median", "difference", "slope", "plain", "weak"), NOTHING)
         for k, name in enumerate(results.learners)
         if (why := failure(results, (problem, name, horizon)))
         and summary.entry(problem, name, horizon) is None
     ]  # fmt: skip
-
-
-def _nothing() -> TableCell:
-    return {"text": "", "span": "", "value": "", "why": ""}
 
 
 def _exponent(interval: Interval) -> TableCell:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from restive.base.errors import refusal
-from restive.base.writing import write_bytes
+from restive.base.writing import checked_target, write_bytes
 from restive.experiments.bands import REGRETS, Bands
 from restive.report.comparison.words import run_count
 from restive.report.drawing import palette
-from restive.report.drawing.axes import axis_number, dashes, log_scale, name_curves, thin_marks
+from restive.report.drawing.axes import dashes, log_scale, name_curves, number_axes, thin_marks
 from restive.report.drawing.look import Look, require_choices
-from restive.report.drawing.picture import INK, checked_path, pictures, printable
+from restive.report.drawing.picture import INK, METADATA, pictures, printable
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from restive.experiments import Results
 
-LABELS = {"gap": "gap regret", "plain": "regret", "weak": "weak regret"}
 LONGEST = {"direct": 28, "legend": 40}  # letters of a name
 
 
@@ -60,7 +59,7 @@ def regret_picture(
     "legend"), style ("plain", "serif", "tex") and title (True, False). A .pgf file is drawn by the
     document that takes it in (``\\usepackage{pgf}``, ``\\input{regret.pgf}``), in its own letters.
     """
-    target, shape = checked_path(path), Look.of(**look)
+    target, shape = checked_target("path", path, tuple(METADATA)), Look.of(**look)
     problem, horizon = problem or results.problems[0], horizon or max(results.horizons)
     results.curves(problem, results.learners[0], horizon)  # names that are not there are refused
     require_choices([("regret", regret, REGRETS)])
@@ -90,7 +89,8 @@ def _draw(figure: Figure, bands: Bands, place: tuple[str, int], regret: str, loo
         axes.set_xlabel("step" if axes is panels[-1] or not look.stacked else "")
         runs = run_count(bands.results, place[1], place[0])
         short = look.width == "one" and look.panels == 2
-        mean = LABELS[regret] if short else f"{LABELS[regret]}, mean of {runs}"
+        name = REGRETS[regret].replace("_", " ")
+        mean = name if short else f"{name}, mean of {runs}"
         axes.set_ylabel(mean if axes is panels[0] or look.stacked else "")
     if look.title:
         figure.suptitle(printable(place[0], 44 if look.width == "one" else 80),
@@ -133,8 +133,7 @@ def _panel(
         axes.locator_params(axis="x", nbins=4)
     if unit or not logarithmic:
         axes.axhline(0, color=INK, lw=0.6)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(axis_number)
+    number_axes(axes)
 
 
 def _banded(band: Any, from_zero: bool) -> Any:

@@ -49,16 +49,13 @@ def _overview(results: Results, summary: Summary, horizon: int) -> Iterator[str]
     yield from ("", f"Mean gap regret after {words.steps(horizon)}, by problem.")
     yield "Bold: lost least, and told apart from every other learner."
     yield from ("A dagger: not told apart from the one that lost least.", "")
-    heads = ["learner", "mean rank", *(_head(results, problem) for problem in results.problems)]
+    problems = (_safe(words.heading(results, problem)) for problem in results.problems)
+    heads = ["learner", "mean rank", *problems]
     rows = [
         [_safe(row["learner"]), row["rank"], *(_overview_cell(cell) for cell in row["cells"])]
         for row in facts.overview(results, summary, horizon)
     ]
     yield from _table(heads, rows, 1)
-
-
-def _head(results: Results, problem: str) -> str:
-    return _safe(problem) + (" (weak regret)" if words.ranked_by(results, problem) else "")
 
 
 def _overview_cell(cell: Mapping[str, Any]) -> str:

@@ -126,6 +126,7 @@ def _problem(
         "name": name,
         "slug": words.file_word(name),
         "intro": words.intro(results, name),
+        "heading": words.heading(results, name),
         "ranked_by": words.ranked_by(results, name),
         "started": any(panels.values()),
         "tables": {h: facts.ranking(results, summary, name, h) for h in results.horizons},

@@ -10,7 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from restive.base.errors import ProblemError
-from restive.base.writing import write_text
+from restive.base.writing import checked_target, write_text
 from restive.data.timing import date_text, span_text
 from restive.data.verdicts import KINDS
 from restive.model.bandit import Arm
@@ -35,7 +35,8 @@ def write_fit_page(
     fit: Fit, path: str | os.PathLike[str], verdicts: Verdicts | None = None
 ) -> None:
     """Write the page of a fit; verdicts come from ``check_markov``."""
-    write_text(path, fit_page(fit, verdicts))
+    target = checked_target("path", path, (".html", ".htm"))
+    write_text(target, fit_page(fit, verdicts))
 
 
 def fit_page(

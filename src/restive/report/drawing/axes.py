@@ -31,6 +31,12 @@ def axis_number(value: float, position: Any = None) -> str:
     return f"{float(mantissa):g}e{int(exponent)}".replace("-", "−")
 
 
+def number_axes(axes: Axes) -> None:
+    """Numbers as ``axis_number`` writes them on both axes."""
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(axis_number)
+
+
 def log_scale(
     axes: Axes, curves: Sequence[Floats], ends: Sequence[float], below: float = 10.0
 ) -> float:

@@ -23,20 +23,19 @@ def render_page(
     name: str, context: Mapping[str, Any], script: Sequence[str] = (), **filters: Callable[..., Any]
 ) -> str:
     """A template with its context, the style sheet and a script made of the files named."""
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    folder = files("restive.report") / "templates"
     engine = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        finalize=_shown,
+        loader=PackageLoader("restive.report"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True, finalize=_shown,
     )  # fmt: skip
     engine.filters.update(filters)
-    style = engine.from_string((folder / "report.css").read_text("utf-8")).render(
+    style = engine.get_template("report.css").render(
         light=Markup(_colors(palette.LIGHT)), dark=Markup(DARK + _colors(palette.DARK))
     )
-    program = "".join((folder / "script" / f"{part}.js").read_text("utf-8") for part in script)
-    template = engine.from_string((folder / name).read_text("utf-8"))
-    return template.render(
+    folder = files("restive.report") / "templates" / "script"
+    program = "".join((folder / f"{part}.js").read_text("utf-8") for part in script)
+    return engine.get_template(name).render(
         context,
         style=Markup(style),
         script=Markup(program),

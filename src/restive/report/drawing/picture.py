@@ -11,11 +11,10 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from restive.base.errors import RestiveError, refusal
-from restive.base.writing import write_bytes
+from restive.base.errors import RestiveError
+from restive.base.writing import checked_target, write_bytes
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -52,7 +51,7 @@ def save_picture(path: str | PathLike[str], draw: Draw, **figure: Any) -> None:
 
     path ends in .svg, .pdf, .png or .pgf. figure: what matplotlib's Figure takes, such as figsize.
     """
-    target = checked_path(path)
+    target = checked_target("path", path, tuple(METADATA))
     suffix = target.suffix.lower()
     write_bytes(target, pictures(draw, [suffix], **figure)[suffix])
 
@@ -109,20 +108,6 @@ def _saved(figure: Figure, suffix: str) -> bytes:
     resolution = 130 if suffix == ".png" else 200
     figure.savefig(stream, format=suffix[1:], dpi=resolution, metadata=METADATA[suffix])
     return stream.getvalue()
-
-
-def checked_path(path: str | PathLike[str]) -> Path:
-    """The path of a picture, or a fault that says why none can be written there."""
-    target = Path(path)
-    if target.suffix.lower() not in METADATA:
-        remedy = f"Give a path that ends in one of {', '.join(METADATA)}."
-        raise refusal(str(target), "unknown kind of picture", repr(target.suffix), remedy)
-    if target.is_dir():
-        raise refusal(str(target), "this is a folder", "", "Give the path of a file in it.")
-    if not target.parent.is_dir():
-        remedy = "Create it first, or give another path."
-        raise refusal(str(target), "no such folder", str(target.parent), remedy)
-    return target
 
 
 def _families() -> list[str]:

@@ -32,7 +32,7 @@ from restive.planning import Plan, plan_within
 from restive.policies.policy import Policy
 from restive.report.policy.alike import alike, called, names_of
 from restive.report.policy.bounded_play import pull_shares
-from restive.report.policy.rules import ShortRule, short_rule, state_words
+from restive.report.policy.rules import ShortRule, chosen_words, short_rule
 from restive.report.policy.visits import visits_of
 
 SECONDS = 6.0  # for rules; shares take about one more
@@ -221,7 +221,7 @@ def _stays(population: Population, bandit: Bandit) -> Iterator[tuple[str, tuple[
         shared = {(arm.states, tuple(mine.tolist()))
                   for arm, mine in zip(population.kinds, good, strict=True)}  # fmt: skip
         if len(shared) == 1:
-            yield f"while {state_words(*shared.pop())}", good
+            yield f"while {chosen_words(*shared.pop())}", good
         else:
             amount = f"{bandit.units.mean(level):.3g}"
             yield f"where the next step promises {amount} or more", good

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from restive.base.arrays import Floats, Ints
+from restive.base.words import listed
 from restive.report.drawing.picture import LONGEST_NAME, printable
 from restive.report.policy.maps import EITHER
 
@@ -30,6 +32,24 @@ def state_label(bandit: Bandit, arm: int, state: int, longest: int = LONGEST_NAM
     """The state's name; nothing for an arm that has a single state."""
     names = bandit.arms[arm].states
     return printable(names[state], longest) if len(names) > 1 else ""
+
+
+def state_words(names: Sequence[str]) -> str:
+    """States in a sentence.
+
+    >>> state_words(["busy", "free"]), state_words(["2"])
+    ('busy or free', 'in state 2')
+    """
+    named = listed(names, "or")
+    return f"in state {named}" if all(name.isdecimal() for name in names) else named
+
+
+def seen_words(bandit: Bandit, arm: int, states: Sequence[int], letters: int, longest: int) -> str:
+    """States of an arm that one picture stands for, each in so many letters; any, if it is all."""
+    if len(states) == bandit.n_states[arm] > 1:
+        return "any"
+    words = "/".join(state_label(bandit, arm, state, letters) for state in states)
+    return words if len(words) <= longest else f"{len(states)} states"
 
 
 def shades(actions: Ints, gaps: Floats, top: float) -> Floats:

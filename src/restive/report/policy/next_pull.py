@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from restive.base.arrays import Bools
+from restive.report.policy.colors import state_words
 
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
@@ -106,5 +107,4 @@ def _turn_words(bandit: Bandit, turn: _Turn) -> str | None:
 def _states(bandit: Bandit, turn: _Turn, age: int) -> str:
     """The states after which the arm is due from this age on."""
     names = [bandit.arms[turn.arm].states[state] for state, since in turn.since if since == age]
-    text = " or ".join(names)
-    return f"in state {text}" if all(name.isdecimal() for name in names) else text
+    return state_words(names)

@@ -155,7 +155,8 @@ def _map_panel(ax: Axes, bandit: Bandit, part: AgeMap, top: float) -> None:
     ax.pcolormesh(edges[0], edges[1], painted, rasterized=True)
     _age_axis(ax, "x", part.ages[0], bandit.arms[a].period)
     _age_axis(ax, "y", part.ages[1], bandit.arms[b].period)
-    seen = [_seen(bandit, arm, part.also[arm]) for arm in range(3)]
+    seen = [colors.seen_words(bandit, arm, part.also[arm], 9, 16) for arm in range(3)]
+    seen = [f" ({words})" if words else "" for words in seen]
     names = [colors.arm_label(bandit, arm, 10) for arm in range(3)]
     title = f"now {names[part.last]}{seen[part.last]}: {part.share:.0%}"
     ax.set_title(title, fontsize=9.5 if len(title) <= ROOM else 8)
@@ -165,16 +166,6 @@ def _map_panel(ax: Axes, bandit: Bandit, part: AgeMap, top: float) -> None:
     i, k = np.nonzero(part.visits >= RARE)
     _scatter(ax, part.ages[0][i], part.ages[1][k], part.visits[i, k])
     _name_regions(ax, names, part)
-
-
-def _seen(bandit: Bandit, arm: int, states: tuple[int, ...]) -> str:
-    """The states of an arm for which a map holds, in brackets and a few letters."""
-    words = "/".join(colors.state_label(bandit, arm, state, 9) for state in states)
-    if len(states) == bandit.n_states[arm] > 1:
-        words = "any"
-    elif len(words) > 16:
-        words = f"{len(states)} states"
-    return f" ({words})" if words else ""
 
 
 def _name_regions(ax: Axes, names: list[str], part: AgeMap) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ from restive.base.words import listed
 from restive.planning.evaluation import AnyPolicy, evaluate
 from restive.planning.policy_chain import BYTES_PER_STATE
 from restive.policies.policy import Always, InTurn, Policy
+from restive.report.policy.colors import state_words
 
 if TYPE_CHECKING:
     from restive.model.bandit import Bandit
@@ -144,21 +146,19 @@ def _stay_words(bandit: Bandit, stays: Stays, pulled: list[int]) -> str:
         rest += f" of {listed([bandit.arm_name(arm) for arm in pulled])}"
     if len(shared) == 1 and any(stays[pulled[0]]):
         ((names, row),) = shared
-        return f"Stay while {state_words(names, row)}, {rest}"
+        return f"Stay while {chosen_words(names, row)}, {rest}"
     parts = [_stay_on(bandit, arm, stays[arm]) for arm in pulled if any(stays[arm])]
     return f"Stay {listed(parts)}, {rest}" if parts else "Pull the arm unseen longest"
 
 
 def _stay_on(bandit: Bandit, arm: int, stay: Sequence[bool]) -> str:
     name = f"on {bandit.arm_name(arm)}"
-    return name if all(stay) else f"{name} while {state_words(bandit.arms[arm].states, stay)}"
+    return name if all(stay) else f"{name} while {chosen_words(bandit.arms[arm].states, stay)}"
 
 
-def state_words(names: Sequence[str], chosen: Sequence[bool]) -> str:
+def chosen_words(names: Sequence[str], chosen: Sequence[bool]) -> str:
     """States that were chosen, in a sentence."""
-    kept = [name for name, here in zip(names, chosen, strict=True) if here]
-    named = listed(kept, "or")
-    return f"in state {named}" if all(name.isdecimal() for name in kept) else named
+    return state_words(list(compress(names, chosen)))
 
 
 def _again(plan: Plan) -> Iterator[tuple[str, AnyPolicy]]:
@@ -172,7 +172,7 @@ def _again(plan: Plan) -> Iterator[tuple[str, AnyPolicy]]:
             again = _age_of_return(plan, first, stay) if mixed else None
             if again is None:
                 continue
-            kept = state_words(arm.states, stay)
+            kept = chosen_words(arm.states, stay)
             words = f"Stay on {name} while {kept}, else pull {instead} and try "
             words += f"{name} again once it has not been seen for {again} steps"
             yield words, TryAgain(bandit, first, stay, again)

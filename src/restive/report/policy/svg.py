@@ -14,7 +14,7 @@ from restive.report.drawing.picture import printable
 from restive.report.drawing.svg import label, picture
 from restive.report.policy import maps
 from restive.report.policy.alike import ALIKE, shown_returns, three_alike
-from restive.report.policy.colors import arm_label, state_label
+from restive.report.policy.colors import arm_label, cell_edges, seen_words, state_label
 from restive.report.policy.visits import Visits, visits_of
 from restive.report.policy.words import chance_note, situations
 
@@ -39,8 +39,7 @@ class _Scale:
 
     def edge(self, k: int) -> float:
         """Where column k begins."""
-        edges = np.append(self.ages - 0.5, self.ages[-1] + 0.5)
-        return self._place(float(edges[k])) * self.length
+        return self._place(float(cell_edges(self.ages)[k])) * self.length
 
     def _place(self, value: float) -> float:
         low, high = float(self.ages[0]) - 0.5, float(self.ages[-1]) + 0.5
@@ -187,9 +186,7 @@ def _map(bandit: Bandit, part: maps.AgeMap) -> Markup:
 
 def _sight(bandit: Bandit, arm: int, *states: int, name: str = "") -> str:
     """An arm with the states in brackets; any, if all of them are meant."""
-    seen = "/".join(state_label(bandit, arm, state, 8) for state in states)
-    if len(states) == bandit.n_states[arm] > 1 or len(seen) > 14:
-        seen = "any" if len(states) == bandit.n_states[arm] else f"{len(states)} states"
+    seen = seen_words(bandit, arm, states, 8, 14)
     arms = printable(name, 24) if name else arm_label(bandit, arm, 10)
     return f"{arms} ({seen})" if seen else arms
 

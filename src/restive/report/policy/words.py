@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from restive.report.policy.alike import shown_returns
+from restive.report.policy.colors import state_words
 from restive.report.policy.maps import EITHER, Returns, Strips, runs, strips
 from restive.report.policy.next_pull import next_pull
 from restive.report.policy.visits import Visits, visits_of
@@ -46,8 +47,7 @@ def _state(plan: Plan, arm: int, state: int, called: str = "") -> str:
     name = called or plan.bandit.arm_name(arm)
     if named.n_states == 1:
         return name
-    seen = named.states[state]
-    return f"{name} in state {seen}" if seen.isdecimal() else f"{name} {seen}"
+    return f"{name} {state_words([named.states[state]])}"
 
 
 def _of_strip(plan: Plan, strip: Strips) -> list[Situation]:
