@@ -739,6 +739,59 @@ def test_a_deeply_nested_log_or_cell_is_passed_over(small, tmp_path):
         load_results(tmp_path / "copy")
 
 
+MISSHAPEN = {
+    "runs": [0, 2.0, True, "2", 10**7],
+    "seed": [-1, 2**129, None],
+    "delta": [0, 1, "0.05", None],
+    "horizons": [[], None, 400, [400, 400]],
+    "horizons[0]": [[0], [4.0], [10**13]],
+    "versions": [None, ["1"]],
+    "versions.numpy": [{"numpy": 2}],
+    "problems": [[], None],
+    "learners": [[], {}],
+}
+
+
+@pytest.mark.parametrize("place", MISSHAPEN)
+def test_a_damaged_description_is_refused_with_the_place(place, small, tmp_path):
+    description = json.loads((small[1] / "experiment.json").read_text())
+    for value in MISSHAPEN[place]:
+        wrong = {**description, place.partition("[")[0].partition(".")[0]: value}
+        (tmp_path / "experiment.json").write_text(json.dumps(wrong))
+        with pytest.raises(ProblemError) as caught:
+            load_results(tmp_path)
+        assert [f.path for f in caught.value.faults] == [f"{tmp_path / 'experiment.json'}: {place}"]
+
+
+ROWS = [
+    ("problems", {"name": " "}, "problems[0].name"),
+    ("problems", {"name": "\ud800"}, "problems[0].name"),
+    ("problems", {"sha256": 3}, "problems[0].sha256"),
+    ("problems", {"problem": []}, "problems[0].problem"),
+    ("learners", {"label": None}, "learners[0].label"),
+    ("learners", {"name": 3}, "learners[0].name"),
+    ("learners", {"options": None}, "learners[0].options"),
+    ("learners", {"sha256": 3}, "learners[0].sha256"),
+]
+
+
+@pytest.mark.parametrize(("key", "change", "place"), ROWS)
+def test_damaged_rows_of_a_description_are_refused_with_the_place(
+    key, change, place, small, tmp_path
+):
+    description = json.loads((small[1] / "experiment.json").read_text())
+    first, *others = description[key]
+    for rows, where in (
+        ([first | change, *others], place),
+        ([first, first], key),
+        ([3], f"{key}[0]"),
+    ):
+        (tmp_path / "experiment.json").write_text(json.dumps({**description, key: rows}))
+        with pytest.raises(ProblemError) as caught:
+            load_results(tmp_path)
+        assert [f.path for f in caught.value.faults] == [f"{tmp_path / 'experiment.json'}: {where}"]
+
+
 def test_comparisons_that_never_end_or_never_fit_are_refused_before_they_begin():
     def refused(**options):
         with pytest.raises(ProblemError) as caught:

@@ -12,15 +12,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
+
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from restive.base.checks import is_whole
 from restive.base.documents import canonical_json, json_hash, read_json
-from restive.base.errors import Fault, refusal, refuse
+from restive.base.errors import Fault, ProblemError, refusal
 from restive.base.reading import read_file
 from restive.base.words import shown
 from restive.base.writing import DRAFTS, write_bytes
 from restive.experiments.cells import LONGEST, MOST_RUNS, PLAN, Cell
+from restive.model.structure import path_of
 from restive.simulation.scoring import marks
 
 FORMAT = 1  # of experiment.json
@@ -72,68 +76,59 @@ def read_description(directory: Path) -> dict[str, Any] | None:
     remedy = "Give another directory; this one cannot be read."
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise refusal(str(path), "not an experiment's description", "", remedy)
-    faults = [
-        Fault(f"{path}: {place}", message, shown(value), remedy)
-        for place, message, value in _wrong(description)
-    ]
-    refuse(faults)
+    try:
+        _Description.model_validate(description)
+    except ValidationError as error:
+        raise ProblemError([_fault(path, one, remedy) for one in error.errors()]) from None
     return description
 
 
-def _wrong(spec: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """Places that no experiment has like this: path, message, value."""
-    for key, low, high in (("runs", 1, MOST_RUNS), ("seed", 0, 2**128)):
-        if not is_whole(spec.get(key), low, high):
-            yield key, f"not a whole number from {low} to {high:,}", spec.get(key)
-    delta = spec.get("delta")
-    if not isinstance(delta, float) or not 0 < delta < 1:
-        yield "delta", "not a probability", delta
-    horizons = spec.get("horizons")
-    if not isinstance(horizons, list) or not horizons:
-        yield "horizons", "not a list of numbers of steps", horizons
-    elif wrong := [h for h in horizons if not is_whole(h, 1, LONGEST)]:
-        yield "horizons", "not a number of steps", wrong[0]
-    elif len(set(horizons)) < len(horizons):
-        yield "horizons", "given twice", horizons
-    if not _texts(spec.get("versions")):
-        yield "versions", "not a table of texts", spec.get("versions")
-    yield from _wrong_rows(spec, "problems", "name", ("sha256",), "problem")
-    yield from _wrong_rows(spec, "learners", "label", ("name",), "options")
+Name = Annotated[str, Field(pattern=r"\S")]
 
 
-def _wrong_rows(
-    spec: Mapping[str, Any], key: str, called: str, texts: tuple[str, ...], table: str
-) -> Iterator[tuple[str, str, Any]]:
-    """Tables with a name of their own, texts, and one table inside."""
-    rows = spec.get(key)
-    if not isinstance(rows, list) or not rows:
-        yield key, "not a list of tables", rows
-        return
-    names = set()
-    for k, row in enumerate(rows):
-        fields = row if isinstance(row, dict) else {}
-        if not all(isinstance(fields.get(part), str) for part in (called, *texts)):
-            yield f"{key}[{k}]", f"a text is missing: {', '.join((called, *texts))}", row
-        elif not isinstance(fields.get(table), dict):
-            yield f"{key}[{k}].{table}", "not a table", fields.get(table)
-        elif not isinstance(fields.get("sha256", ""), str):
-            yield f"{key}[{k}].sha256", "not a text", fields["sha256"]
-        elif fields[called] in names or not _printable(fields[called]):
-            yield f"{key}[{k}].{called}", "not a name of its own", fields[called]
-        else:
-            names.add(fields[called])
+class _Named(BaseModel, strict=True):
+    sha256: str
 
 
-def _texts(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
+class _NamedProblem(_Named):
+    name: Name
+    problem: dict[str, Any]
 
 
-def _printable(name: str) -> bool:
-    """Not blank, and without halves of surrogate pairs, which no file can hold."""
-    try:
-        return bool(name.encode().strip())
-    except UnicodeEncodeError:
-        return False
+class _NamedLearner(_Named):
+    label: Name
+    name: str
+    options: dict[str, Any]
+    sha256: str = ""  # of the user's own
+
+
+def _distinct(rows: list[Any]) -> list[Any]:
+    """As they are; every row has a name, or label, of its own, and a number is there once."""
+    names = [getattr(row, "label", None) or getattr(row, "name", row) for row in rows]
+    if len(set(names)) < len(names):
+        raise ValueError("there twice")
+    return rows
+
+
+class _Description(BaseModel, strict=True):
+    """What readers take from an experiment.json; it may hold more."""
+
+    runs: Annotated[int, Field(ge=1, le=MOST_RUNS)]
+    seed: Annotated[int, Field(ge=0, le=2**128)]
+    delta: Annotated[float, Field(gt=0, lt=1)]
+    horizons: Annotated[
+        list[Annotated[int, Field(ge=1, le=LONGEST)]],
+        Field(min_length=1),
+        AfterValidator(_distinct),
+    ]
+    versions: dict[str, str]
+    problems: Annotated[list[_NamedProblem], Field(min_length=1), AfterValidator(_distinct)]
+    learners: Annotated[list[_NamedLearner], Field(min_length=1), AfterValidator(_distinct)]
+
+
+def _fault(path: Path, error: ErrorDetails, remedy: str) -> Fault:
+    words = error["msg"].removeprefix("Value error, ")
+    return Fault(f"{path}: {path_of(*error['loc'])}", words, shown(error["input"]), remedy)
 
 
 def write_cell(path: Path, key: str, cell: Cell, result: Mapping[str, Any]) -> None:
