@@ -8,7 +8,6 @@ from decimal import ROUND_FLOOR, Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from restive import __version__
 from restive.base.words import duration_text, outward
 from restive.cli import facts
 from restive.cli.console import console, dim, show, table, title, waiting
@@ -65,26 +64,12 @@ def of_bounded(plan: BoundedPlan) -> dict[str, Any]:
             "mean": mean(played.mean), "lower": mean(played.lower), "upper": mean(played.upper),
             "confidence": played.confidence, "runs": played.runs, "steps": played.steps,
         }  # fmt: skip
-    return {
-        "problem": bandit.name,
-        "version": __version__,
-        "tolerance": float(plan.tolerance),
-        "arms": bandit.n_arms,
-        "pulls": bandit.pulls,
-        "reward_range": list(bandit.units.range),
-        "gain": mean(float(plan.gain)),
-        "gain_lower": mean(float(plan.lower)),
-        "gain_upper": mean(float(plan.upper)),
+    return facts.shared(plan) | {
         "certified_lower": mean(float(plan.certified_lower)),
-        "converged": plan.converged,
-        **facts.shared(plan),
         "upper_method": plan.upper_method,
         "simulated": simulated,
-        "best_arm": facts.best_arm(bandit),
         "interrupted": plan.interrupted,
-        "note": plan.note,
-        "seconds": float(plan.seconds),
-    }  # fmt: skip
+    }
 
 
 def show_bounded(plan: BoundedPlan) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from restive import __version__
@@ -71,45 +72,47 @@ def of_plan(plan: Plan, bounded: BoundedPlan | None) -> dict[str, Any]:
 
 def value_of(plan: Plan) -> dict[str, Any]:
     """What the best policy earns, and what it took to find it: all of it known already."""
-    bandit, units = plan.bandit, plan.bandit.units
-    likely = max(plan.gain, bandit.arms[bandit.best_arm].gain)
-    return {
-        "problem": plan.bandit.name,
-        "version": __version__,
-        "tolerance": float(plan.tolerance),
-        "arms": bandit.n_arms,
-        "pulls": bandit.pulls,
+    units = plan.bandit.units
+    likely = max(plan.gain, plan.bandit.arms[plan.bandit.best_arm].gain)
+    return shared(plan) | {
         "gain": units.mean(min(likely, plan.gain_upper)),
-        "gain_lower": units.mean(float(plan.gain_lower)),
-        "gain_upper": units.mean(float(plan.gain_upper)),
         "certified_lower": units.mean(float(plan.gain_lower)),
-        "reward_range": list(units.range),
-        "converged": bool(plan.converged),
-        **shared(plan),
         "upper_method": plan.method,
         "simulated": None,
-        "note": plan.note,
         "starts": [
             {"probability": p, "gain": 0.5 * (low + high), "gain_lower": low, "gain_upper": high}
             for p, low, high in ((p, *map(units.mean, ends)) for p, *ends in plan.starts)
         ],
-        "best_arm": best_arm(bandit),
         "states": int(plan.states),
         "caps": [int(cap) for cap in plan.caps],
         "sweeps": int(plan.sweeps),
-        "seconds": float(plan.seconds),
     }
 
 
 def shared(plan: BoundedPlan | Plan) -> dict[str, Any]:
     """What plans of every kind tell."""
+    bandit = plan.bandit
+    mean = partial(bandit.units.mean, pulls=bandit.pulls)
     return {
+        "problem": bandit.name,
+        "version": __version__,
+        "tolerance": float(plan.tolerance),
+        "arms": bandit.n_arms,
+        "pulls": bandit.pulls,
+        "reward_range": list(bandit.units.range),
+        "gain": mean(float(plan.gain)),
+        "gain_lower": mean(float(plan.gain_lower)),
+        "gain_upper": mean(float(plan.gain_upper)),
+        "converged": bool(plan.converged),
         "method": plan.method,
         "lower_kind": plan.lower_kind,
         "upper_kind": plan.upper_kind,
         "block": list(plan.block),
-        "price": None if plan.price is None else plan.bandit.units.mean(plan.price),
+        "price": None if plan.price is None else bandit.units.mean(plan.price),
         "proven_optimal": plan.proven_optimal,
+        "best_arm": best_arm(bandit),
+        "note": plan.note,
+        "seconds": float(plan.seconds),
     }
 
 
