@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 from restive.base.errors import refusal
 from restive.base.words import guess
+from restive.paper import claims
 from restive.paper.claim import Claim
-from restive.paper.claims import (
-    algorithm,
-    appendix,
-    colored,
-    diameters,
-    examples,
-    hard,
-    index_policies,
-    mixing,
-    outlook,
-    rates,
-    remarks,
-    steps,
-    ucrl2,
-)
 
 _BY_NAME = {
     claim.name: claim
-    for room in (algorithm, appendix, colored, diameters, examples, hard, index_policies, mixing,
-                 outlook, rates, remarks, steps, ucrl2)
-    for claim in room.CLAIMS
-}  # fmt: skip
+    for room in iter_modules(claims.__path__)
+    for claim in import_module(f"{claims.__name__}.{room.name}").CLAIMS
+}
 _ORDER = """
     exp3s equation-1 equation-1-square example-1 example-2 example-3 example-4 theorem-1
     theorem-1-counting theorem-2-bound theorem-2-rate theorem-2-rate-slow theorem-2-telling

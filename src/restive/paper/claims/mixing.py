@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -73,26 +74,12 @@ def _values(results: Sequence[Any], key: str) -> list[float]:
     return [float(case[key]) for block in results for case in block]
 
 
-def _ratio(results: Sequence[Any], key: str, words: str, note: str = "") -> Finding:
+def judge_ratio(key: str, words: str, note: str, scale: Scale, results: Sequence[Any]) -> Finding:
+    """No chain above 1 in a ratio; words: what it is."""
     criterion = f"{words}: at most {criteria.MOST:g} in every chain"
     ratios = {"random chains": _values(results, key)}
     return ratios_finding(_ran(results), "largest {:.3g}", criterion, words, ratios,
                           slack=criteria.ROUNDING, note=note)  # fmt: skip
-
-
-def judge_equation_1(scale: Scale, results: Sequence[Any]) -> Finding:
-    note = "For eps >= 1 the printed bound is 0 or less; the code takes at least one Tmix."
-    return _ratio(results, "left", "distance to the limit after ceil(log2(1/eps)) Tmix, over eps",
-                  note)  # fmt: skip
-
-
-def judge_square(scale: Scale, results: Sequence[Any]) -> Finding:
-    note = "Not in the paper: why caps from eq. (1) give what Definition 1 asks for."
-    return _ratio(results, "square", "that distance over 2 eps^2, for eps from 1e-3 on", note)
-
-
-def judge_alike(scale: Scale, results: Sequence[Any]) -> Finding:
-    return _ratio(results, "alike", "distance of two rows from that age on, over eps")
 
 
 def judge_alike_exact(scale: Scale, results: Sequence[Any]) -> Finding:
@@ -119,10 +106,6 @@ def judge_alike_exact(scale: Scale, results: Sequence[Any]) -> Finding:
         ratios_chart("distance of two rows from age Tmix(eps) on, over eps",
                      {"random chains": many}),
     )  # fmt: skip
-
-
-def judge_returns(scale: Scale, results: Sequence[Any]) -> Finding:
-    return _ratio(results, "returns", "longest mean return time over twice the diameter")
 
 
 # --- colors ----------------------------------------------------------------------------------
@@ -161,17 +144,26 @@ def judge_colors(scale: Scale, results: Sequence[Any]) -> Finding:
 
 CLAIMS = (
     Claim("equation-1", "Section 2, eq. (1)", "Tmix(eps) <= ceil(log2(1/eps)) Tmix.",
-          CHAINS, judge_equation_1, notices=("equation-1-constant",)),
+          CHAINS,
+          partial(judge_ratio, "left",
+                  "distance to the limit after ceil(log2(1/eps)) Tmix, over eps",
+                  "For eps >= 1 the printed bound is 0 or less; the code takes at least one Tmix."),
+          notices=("equation-1-constant",)),
     Claim("equation-1-square", "Section 2, eq. (1)", "In L1 distance eq. (1) even reaches 2 eps^2.",
-          CHAINS, judge_square),
+          CHAINS,
+          partial(judge_ratio, "square", "that distance over 2 eps^2, for eps from 1e-3 on",
+                  "Not in the paper: why caps from eq. (1) give what Definition 1 asks for.")),
     Claim("aggregation", "Section 5, Structure of the MDP Representation",
           "Laws at ages from Tmix(eps) on are eps-close to each other (Definition 1).",
           CHAINS, judge_alike_exact, "fails"),
     Claim("coloring", "Section 5, Coloring; Algorithm 2",
           "With the caps of eq. (1), laws of pairs of one color are eps-close.",
-          CHAINS, judge_alike, notices=("equation-1-constant",)),
+          CHAINS,
+          partial(judge_ratio, "alike", "distance of two rows from that age on, over eps", ""),
+          notices=("equation-1-constant",)),
     Claim("colors", "Section 5, Coloring; proof of Theorem 2",
           "The T-step representation has sum_j |S_j| Tmix_j(eps) colors.", COLORS, judge_colors),
     Claim("return-times", "Section 7, proof of Lemma 1",
-          "Mean return times are at most twice the diameter.", CHAINS, judge_returns),
+          "Mean return times are at most twice the diameter.", CHAINS,
+          partial(judge_ratio, "returns", "longest mean return time over twice the diameter", "")),
 )  # fmt: skip
