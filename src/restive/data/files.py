@@ -62,7 +62,8 @@ def read_columns(path: str | Path) -> Columns:
         with open(target, encoding="utf-8-sig", newline="") as stream:
             return read_csv(stream, str(path)) if kind == "csv" else _json_lines(stream, str(path))
     except UnicodeDecodeError:
-        _refuse_bytes(target)
+        with open(target, "rb") as lines:
+            _refuse_lines(lines, str(path))
     except OSError as error:
         refuse(str(path), error.strerror or str(error), "", nearby(target))
 
@@ -84,13 +85,8 @@ def _piped(stream: BinaryIO) -> Columns:
             _refuse_lines(file, source)
 
 
-def _refuse_bytes(path: Path) -> NoReturn:
-    """Say where the file stops being UTF-8; the decoder knows only its own buffer."""
-    with open(path, "rb") as stream:
-        _refuse_lines(stream, str(path))
-
-
 def _refuse_lines(lines: Iterable[bytes], source: str) -> NoReturn:
+    """Say where they stop being UTF-8; the decoder knows only its own buffer."""
     for line, content in enumerate(lines, 1):
         try:
             content.decode("utf-8")
