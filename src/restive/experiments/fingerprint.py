@@ -12,26 +12,12 @@ from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from types import (
-    ClassMethodDescriptorType,
-    CodeType,
-    FunctionType,
-    GetSetDescriptorType,
-    MemberDescriptorType,
-    MethodDescriptorType,
-    MethodType,
-    ModuleType,
-    WrapperDescriptorType,
-)
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from restive.experiments.code_names import names_in
 
 ATOMS = (bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented))
-DESCRIPTORS = (
-    ClassMethodDescriptorType, GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType,
-    WrapperDescriptorType,
-)  # fmt: skip
 BEYOND = {"site-packages", "dist-packages"}  # folders of what is installed
 CODE = (
     "co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount",
@@ -128,7 +114,7 @@ class _Walk:
         elif isinstance(value, property | cached_property):
             names = ("fget", "fset", "fdel", "func")
             self._all("property", (getattr(value, name, None) for name in names))
-        elif isinstance(value, DESCRIPTORS):
+        elif hasattr(kind, "__get__") and hasattr(value, "__objclass__"):  # of C, or of slots
             self._put(kind.__name__, value.__objclass__.__qualname__, value.__name__)
         else:
             self._all("instance", (*_copied(value), kind))
