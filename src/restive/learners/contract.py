@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from restive.learners.declaration import Declaration
     from restive.simulation.structured import StructuredWalk
 
+WHOLE, NUMBER = (int, np.integer), (float, Real, np.bool_)  # a union would be made at every step
+
 
 class Learner(ABC):
     """Chooses arms and learns from what it is told.
@@ -195,13 +197,13 @@ class Learner(ABC):
         return pulled
 
     def check_arm(self, arm: int) -> int:
-        if not isinstance(arm, int | np.integer) or not 0 <= arm < self.n_arms:
+        if not isinstance(arm, WHOLE) or not 0 <= arm < self.n_arms:
             remedy = f"Arms are numbered 0..{self.n_arms - 1}."
             raise refusal("arm", "no such arm", repr(arm), remedy)
         return int(arm)
 
     def check_reward(self, reward: float) -> float:
-        if not isinstance(reward, Real | np.bool_):
+        if not isinstance(reward, NUMBER):
             remedy = "Give what the arm paid as a number from 0 to 1."
             raise refusal("reward", "not a number", repr(reward)[:80], remedy)
         if not 0 <= reward <= 1:

@@ -183,11 +183,9 @@ class EpisodicLearner(SightedLearner):
         return step, why
 
     def _admit(self, arm: int, state: Hashable) -> None:
-        """Refuse a state that cannot be taken, before anything has changed."""
+        """Refuse a state that cannot join, before anything has changed."""
         if self.labels.fixed is None:
             plain_label(state)
-        else:
-            self.labels.number(arm, state)
 
     def _make_room(self) -> None:
         """States have joined."""

@@ -103,7 +103,7 @@ class GreedyPolicy(Policy):
         if not sight.regular:  # none of the states that have a place of their own
             return self._best(sight)
         last, offset = sight.last, self.moves.offset
-        place = int(self.moves.block[last])
+        place = self.moves.block.item(last)
         for arm in range(self.n_arms):  # one by one: an array costs more than it saves
             place += offset.item(last, self.color(sight, arm))
         if self._known[place] == NEVER:
