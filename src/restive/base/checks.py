@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, TypeGuard
 
-from restive.base.errors import refusal
+from restive.base.errors import Fault, refusal
+from restive.base.words import shown
 
 
 def require(holds: bool, name: str, value: object, remedy: str) -> None:
@@ -49,3 +51,15 @@ def require_horizon(horizon: Any) -> int:
     whole = is_number(horizon) and horizon == math.floor(horizon)
     require(whole and horizon >= 1, "horizon", horizon, remedy)
     return int(horizon)
+
+
+def name_faults(names: Sequence[str], place: str, what: str, remedy: str) -> list[Fault]:
+    """Faults of those that are blank or were given before; place: of one, {} for its number."""
+    faults = []
+    for k, name in enumerate(names):
+        blank = not any(c.isprintable() and not c.isspace() for c in name)
+        if blank or name in names[:k]:
+            message = f"blank {what}" if blank else f"{what} used twice"
+            found = ascii(name) if blank else shown(name)
+            faults.append(Fault(place.format(k), message, found, remedy))
+    return faults

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 from uuid import uuid4
 
+from restive.base.checks import name_faults
 from restive.base.errors import Fault, ProblemError, refusal, refuse
 from restive.base.words import kind_and_line, shown
 from restive.experiments import user_modules
@@ -206,23 +207,12 @@ def participants_from(
             participants.append(participant)
         except ProblemError as error:
             faults += [fault.under(f"learners[{k}]") for fault in error.faults]
-    faults += _label_faults([participant.label for participant in participants])
+    labels = [participant.label for participant in participants]
+    remedy = "Give every learner a label of its own, with letters in it; if none, it is its name."
+    faults += name_faults(labels, "learners[{}].label", "label", remedy)
     if not participants and not faults:
         faults.append(Fault("learners", "there are none", "", "Give at least one learner."))
     return tuple(participants), faults
-
-
-def _label_faults(labels: Sequence[str]) -> list[Fault]:
-    faults = []
-    for k, label in enumerate(labels):
-        path = f"learners[{k}].label"
-        if label in labels[:k]:
-            remedy = "Give every learner a label of its own."
-            faults.append(Fault(path, "label used twice", shown(label), remedy))
-        if not any(c.isprintable() and not c.isspace() for c in label):
-            remedy = "Give a label with letters in it, or none: then it is the learner's name."
-            faults.append(Fault(path, "blank label", ascii(label), remedy))
-    return faults
 
 
 def _participant(item: Any, folder: Path | None) -> Participant:

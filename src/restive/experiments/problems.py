@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from restive.base.checks import name_faults
 from restive.base.errors import Fault, ProblemError, refusal, refuse
 from restive.base.reading import read_file
 from restive.base.words import guess, shown
@@ -227,16 +228,7 @@ def _check_names(problems: Sequence[NamedProblem]) -> list[Fault]:
         return [Fault("problems", "there are none", "", "Give at least one problem.")]
     names = [problem.name for problem in problems]
     remedy = "Give every problem a name of its own."
-    return [
-        Fault(f"problems[{k}]", "blank name" if _blank(name) else "name used twice", shown(name),
-              remedy)
-        for k, name in enumerate(names)
-        if _blank(name) or name in names[:k]
-    ]  # fmt: skip
-
-
-def _blank(name: str) -> bool:
-    return not any(c.isprintable() and not c.isspace() for c in name)
+    return name_faults(names, "problems[{}]", "name", remedy)
 
 
 def stretch_faults(
