@@ -356,7 +356,7 @@ def test_the_same_from_python_as_on_the_command_line():
         ({"problems": [None]}, "problems[0]", "null"),
         ({"problems": {"a": "x.toml"}}, 'problems["a"]', '"x.toml"'),
         ({"problems": {1: ONE}}, "problems[1]", "1"),
-        ({"problems": {" ": ONE}}, "problems[0]", '" "'),
+        ({"problems": {" ": ONE}}, "problems[0]", "' '"),
         ({"learners": None}, "learners", "null"),
         ({"learners": 3}, "learners", "3"),
         ({"learners": [{"name": "ucb1", "label": " \t"}]}, "learners[0].label", r"' \t'"),
