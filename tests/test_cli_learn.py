@@ -350,9 +350,21 @@ def test_several_pulls_a_step():
     facts = facts_of("--horizon", 500, "--learner", "round-robin", given=two)
     assert (facts["pulls"], facts["pulls_per_step"]) == ([500, 500], 2)
     assert facts["weak_regret"] == pytest.approx(500 - facts["total_reward"])
-    assert "one pull a step" in facts["missing"]["regret"]
+    assert facts["gain"] == pytest.approx(1.0)  # both arms always
+    assert facts["regret"] == pytest.approx(500 * facts["gain"] - facts["total_reward"])
+    assert facts["gap_regret"] is None
+    assert facts["missing"] == {"gap_regret": "gap regret is only defined for one pull a step"}
     shown = run("--horizon", 500, "--learner", "round-robin", given=two).stdout
     assert "the 2 best arms, channel 1 and channel 2" in shown
+    assert "the best policy" in shown
+    assert "luck left out" not in shown
+    slow = restive.Bandit([restive.Arm([[0.999, 0.001], [0.001, 0.999]], [0, 1])] * 5, pulls=2)
+    facts = facts_of("--horizon", 500, "--learner", "round-robin", given=slow)
+    assert facts["gain"] is None
+    assert facts["regret_at_most"] == pytest.approx(
+        500 * facts["gain_ceiling"] - facts["total_reward"]
+    )
+    assert "information states" in facts["missing"]["regret"]
     refused = run("--horizon", 500, "--learner", "ucb1", given=two)
     assert refused.exit_code == 2
     assert "ucb1 cannot choose so many arms (found 2)" in refused.stderr

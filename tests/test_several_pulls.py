@@ -12,10 +12,14 @@ from naive import rows, stored
 from naive_gains import gain_by_policy_iteration
 from restive.base.errors import TooLargeError
 from restive.experiments import compare
+from restive.learners import make_learner
 from restive.many.several_pulls import plan_pulls
+from restive.many.yardsticks import yardstick_within
 from restive.model.bandit import Arm, Bandit
-from restive.planning import plan
+from restive.planning import Plan, Refusal, plan
 from restive.problems import example1
+from restive.report.comparison import words
+from restive.simulation import BanditWorld, play
 from zoo import draw_arm, draw_bandit
 
 EASY = ("dense", "sparse", "iid", "single", "periodic")
@@ -141,16 +145,64 @@ def test_too_large_is_refused_in_words():
     assert isinstance(plan_pulls(Bandit(slow[:1]), 1, 1e-2).gain, float)
 
 
-def test_a_comparison_with_several_pulls_knows_a_ceiling(tmp_path):
-    """No exact plan stands behind it; weak regret is against the best arms together."""
+def test_a_comparison_with_several_pulls_knows_the_best_gain(tmp_path):
+    """Regret is against an exact plan where that is small, and ranks are of it."""
     rng = np.random.default_rng(4)
     bandit = Bandit([draw_arm("dense", rng, 2) for _ in range(3)], "three", pulls=2)
     results = compare([bandit], tmp_path, ["round-robin", "tied-sampling"], 300, 2, workers=1)
-    assert np.isnan(results.gains["three"][0])
+    exact = plan_pulls(bandit.arms, 2, 1e-7)
+    gain, lower, upper = results.gains["three"]
+    assert lower <= exact.upper
+    assert exact.lower <= upper
+    assert upper - lower <= 1e-5
+    curves = results.curves("three", "round-robin", 300)
+    assert np.isfinite(curves.regret).all()
+    assert np.isnan(curves.gap_regret).all()
     alone = sum(sorted(arm.gain for arm in bandit.arms)[1:])
+    assert np.allclose(curves.regret - curves.weak_regret, (gain - alone) * curves.times)
+    summary = results.summary
+    assert words.ranking_measure(results, summary, "three") == "regret"
+    assert "plain regret" in words.ranked_by(results, summary, "three")
+    ends = {name: results.curves("three", name, 300).regret[:, -1].mean()
+            for name in results.learners}  # fmt: skip
+    first = min(ends, key=ends.get)
+    assert summary.ranking("three", 300)[0].learner == first
+
+
+def test_a_comparison_with_several_pulls_of_slow_arms_knows_a_ceiling(tmp_path):
+    """No exact plan stands behind it; weak regret is against the best arms together."""
+    rows = ([0.999, 0.001], [0.002, 0.998])
+    bandit = Bandit([Arm(rows, [0, 0.7 + 0.1 * k]) for k in range(3)] * 2, "three", pulls=2)
+    results = compare([bandit], tmp_path, ["round-robin"], 300, 2, workers=1)
+    assert np.isnan(results.gains["three"][0])
+    alone = sum(sorted(arm.gain for arm in bandit.arms)[-2:])
     assert results.best_arms["three"][1] == pytest.approx(alone)
-    lower = plan_pulls(bandit.arms, 2, 1e-4).lower
-    assert lower <= results.ceiling("three") <= 2
+    assert alone <= results.ceiling("three") <= 2
+    assert words.ranking_measure(results, results.summary, "three") == "weak_regret"
     curves = results.curves("three", "round-robin", 300)
     assert curves is not None
     assert np.all(curves.weak_regret[:, -1] <= 300 * alone)
+
+
+def test_regret_of_several_pulls_is_against_the_exact_gain():
+    rng = np.random.default_rng(5)
+    bandit = Bandit([draw_arm("dense", rng, 2) for _ in range(3)], pulls=2)
+    best = yardstick_within(bandit, 20.0)
+    exact = plan_pulls(bandit.arms, 2, 1e-7)
+    assert best.gain == pytest.approx(exact.gain, abs=1e-6)
+    run = play(make_learner("round-robin", bandit), BanditWorld(bandit, 1), 200, plan=best)
+    assert np.allclose(run.regret, best.gain * run.times - run.rewards)
+    assert run.gap_regret is None
+    assert run.missing == {"gap_regret": "gap regret is only defined for one pull a step"}
+    assert isinstance(yardstick_within(example1(0.1), 20.0), Plan)
+
+
+def test_no_yardstick_where_it_is_large_or_depends_on_the_start():
+    slow = Bandit([Arm([[0.999, 0.001], [0.001, 0.999]], [0, 1])] * 5, pulls=2)
+    large = yardstick_within(slow, 20.0)
+    assert isinstance(large, Refusal)
+    assert "information states" in large.reason
+    flip = Arm([[0, 1], [1, 0]], [0, 1], initial=[1, 0])
+    phases = yardstick_within(Bandit([flip, flip, flip], pulls=2), 20.0)
+    assert isinstance(phases, Refusal)
+    assert "phases" in phases.reason

@@ -303,7 +303,7 @@ def test_several_pulls_a_step(pulls):
     assert f"best {pulls} arms alone: {best:.4f}" in repr(run)
     assert np.allclose(run.weak_regret, best * run.times - run.rewards)
     assert run.regret is None
-    assert run.missing["gap_regret"] == "plans to measure regret by are for one pull a step"
+    assert run.missing["gap_regret"] == "gap regret is only defined for one pull a step"
     assert seen == [(400, run.total_reward)]
     with pytest.raises(ProblemError, match="ucb1 cannot choose"):
         play(make_learner("ucb1", 5), world, 10)

@@ -64,11 +64,16 @@ def _rows(facts: Mapping[str, Any]) -> list[tuple[str, ...]]:
         lost = _lost(facts["regret_at_most"])
         return [("regret, at most", "what no policy can exceed (certified)", upper, lost), weak]
     top = gain_text(gain)
-    return [
-        ("regret", "the best policy", top, _lost(facts["regret"])),
-        ("gap regret", "the best policy, luck left out", top, _lost(facts["gap_regret"])),
-        weak,
-    ]
+    rows = [("regret", "the best policy", top, _lost(facts["regret"]))]
+    if facts["gap_regret"] is not None:
+        lost = _lost(facts["gap_regret"])
+        rows.append(("gap regret", "the best policy, luck left out", top, lost))
+    return [*rows, weak]
+
+
+def _loss(facts: Mapping[str, Any]) -> float:
+    """The regret with the least luck in it."""
+    return float(facts["regret"] if facts["gap_regret"] is None else facts["gap_regret"])
 
 
 def _best(facts: Mapping[str, Any]) -> str:
@@ -89,9 +94,10 @@ def _sentence(facts: Mapping[str, Any]) -> str:
 def _meaning(facts: Mapping[str, Any]) -> str:
     """What the regrets of the table are."""
     single = "the best single arm" if facts["pulls_per_step"] == 1 else "the same arms"
+    gap = "" if facts["gap_regret"] is None else GAP
     return (
         "Regret is what was lost against the best policy that knows the arms. "
-        f"{'' if facts['gain'] is None else GAP}Weak regret only compares with pulling {single} "
+        f"{gap}Weak regret only compares with pulling {single} "
         "for ever; below 0 the learner earned more than that."
     )
 
@@ -108,7 +114,7 @@ def _notes(facts: Mapping[str, Any]) -> list[str]:
     if facts["gain_note"]:
         close = f"{facts['gain_tolerance']:g}"
         notes.append(f"The best policy is known to within {close} only: {facts['gain_note']}.")
-    if error * facts["steps"] >= 0.05 * max(1.0, abs(facts["gap_regret"])):
+    if error * facts["steps"] >= 0.05 * max(1.0, abs(_loss(facts))):
         notes.append(
             f"What it earns per step is certain to within {error:.1g}, its regrets therefore to "
             f"within {_lost(error * facts['steps'])}."

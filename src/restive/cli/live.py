@@ -14,8 +14,10 @@ from types import FrameType
 from typing import Any
 
 from restive.cli.console import waiting
+from restive.many.several_pulls import PullsPlan
+from restive.many.yardsticks import yardstick_within
 from restive.model.bandit import Bandit
-from restive.planning import Plan, Refusal, plan, plan_within
+from restive.planning import Plan, Refusal, plan
 from restive.simulation.worlds import BanditWorld, Block
 
 Progress = Callable[[str, int, float], None]
@@ -100,7 +102,7 @@ def watching(
     return waiting("learning", words)
 
 
-def yardstick(bandit: Bandit, report: Progress | None) -> tuple[Plan | None, str]:
+def yardstick(bandit: Bandit, report: Progress | None) -> tuple[Plan | PullsPlan | None, str]:
     """A plan for rho*, as fine as time and memory allow, and in words what they did not allow."""
-    best = plan_within(bandit, PATIENCE, clock=True, progress=report)
+    best = yardstick_within(bandit, PATIENCE, clock=True, progress=report)
     return (None, best.reason) if isinstance(best, Refusal) else (best, best.note)

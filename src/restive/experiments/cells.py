@@ -22,8 +22,10 @@ from restive.experiments.participants import Participant
 from restive.experiments.underway import noted
 from restive.learners import Learner
 from restive.learners.plain import as_learner
+from restive.many.several_pulls import PullsPlan
+from restive.many.yardsticks import yardstick_within
 from restive.model.bandit import Bandit
-from restive.planning import Plan, Refusal, plan_within
+from restive.planning import Plan, Refusal
 from restive.simulation import BanditWorld, TraceWorld, play
 from restive.simulation.scoring import marks
 from restive.simulation.traced import play_trace
@@ -144,8 +146,8 @@ def _planned(job: Job) -> tuple[dict[str, Any], dict[str, float]]:
 def _played(
     job: Job, participant: Participant, notes: Path | None
 ) -> tuple[dict[str, Any], dict[str, float]]:
-    known = None
-    if job.trace is None and isinstance(best := yardstick(job.bandit), Plan):
+    known: Plan | PullsPlan | None = None
+    if job.trace is None and not isinstance(best := yardstick(job.bandit), Refusal):
         known = best
     began, cell = perf_counter(), job.cell
     luck = np.random.default_rng(_seeds(job.seed, "learner", *_shared(cell), cell.learner))
@@ -164,7 +166,9 @@ def _played(
     return record, {"seconds": perf_counter() - began, "planning_seconds": planning}
 
 
-def _record(job: Job, learner: Learner, known: Plan | None, notes: Path | None) -> dict[str, Any]:
+def _record(
+    job: Job, learner: Learner, known: Plan | PullsPlan | None, notes: Path | None
+) -> dict[str, Any]:
     """One run of a learner, for its file."""
     cell = job.cell
     if job.trace is not None:
@@ -237,9 +241,9 @@ def _seeds(seed: int, *words: str | int) -> np.random.SeedSequence:
 
 
 @lru_cache(maxsize=8)
-def yardstick(bandit: Bandit) -> Plan | Refusal:
+def yardstick(bandit: Bandit) -> Plan | PullsPlan | Refusal:
     """A plan for rho*, as fine as PATIENCE and MEMORY allow by forecast, on any machine."""
-    return plan_within(bandit, PATIENCE, memory=MEMORY, compiled=True)
+    return yardstick_within(bandit, PATIENCE, memory=MEMORY, compiled=True)
 
 
 def _check_versions(expected: Mapping[str, str]) -> None:

@@ -150,8 +150,9 @@ def summarize(
     """Finals, slopes, ranks, paired comparisons and ratios of an experiment.
 
     measure: what learners are ranked and compared by; weak regret takes its place on problems too
-    large to plan. yardsticks: labels of learners that cannot be the best; unless given, of those
-    that know the chains.
+    large to plan, plain regret that of gap regret where several arms are pulled a step.
+    yardsticks: labels of learners that cannot be the best; unless given, of those that know the
+    chains.
     """
     informed = yardsticks_in(results) if yardsticks is None else frozenset(yardsticks)
     entries: list[Entry] = []
@@ -203,8 +204,12 @@ def _curves(results: Results, problem: str, horizon: int) -> dict[str, Curves]:
 
 
 def _usable(curves: Mapping[str, Curves], measure: Measure) -> Measure:
-    known = all(np.isfinite(getattr(c, measure)[:, -1]).all() for c in curves.values())
-    return measure if known else "weak_regret"
+    """The measure, or the next one that is known: of several pulls a step there are no gaps."""
+    usual: tuple[Measure, ...] = (measure, "regret")
+    for name in usual:
+        if all(np.isfinite(getattr(c, name)[:, -1]).all() for c in curves.values()):
+            return name
+    return "weak_regret"
 
 
 def _entry(place: tuple[str, str, int], curves: Curves, used: Measure, rank: int) -> Entry:

@@ -57,6 +57,11 @@ class PullsPlan(Brief):
     tolerance: float
     sweeps: int
     seconds: float
+    note: str = ""  # why it is not finer
+
+    @property
+    def bandit(self) -> Bandit:
+        return self.process.bandit
 
     @property
     def lower(self) -> float:
@@ -65,6 +70,8 @@ class PullsPlan(Brief):
     @property
     def upper(self) -> float:
         return float(self.process.orbit_law @ np.array(self.uppers))
+
+    gain_lower, gain_upper = lower, upper  # as other plans call them
 
     @property
     def gain(self) -> float:
@@ -80,9 +87,8 @@ class PullsPlan(Brief):
 
     def action(self, last_states: ArrayLike, ages: ArrayLike) -> tuple[int, ...]:
         """Arms to pull; ties go to the arms pulled last, then to the first set."""
-        worth = self.pull_values(last_states, ages)
+        worth, sets = self.pull_values(last_states, ages), self.process.sets
         now = tuple(int(j) for j in np.flatnonzero(np.asarray(ages) == 1))
-        sets = self.process.sets
         best = [part for part, value in zip(sets, worth, strict=True) if value >= max(worth) - TIE]
         return now if now in best else best[0]
 

@@ -22,9 +22,9 @@ from restive.base.words import duration_text, python_text
 from restive.learners.contract import Learner
 from restive.learners.fixed import FollowPolicy
 from restive.learners.plain import as_learner
+from restive.many.several_pulls import PullsPlan
 from restive.model.bandit import Bandit
 from restive.planning import Plan
-from restive.planning.within import ONE_PULL
 from restive.policies.policy import Policy
 from restive.simulation.changing import ChangingWorld
 from restive.simulation.scoring import GapSum, RewardSum, marks
@@ -34,6 +34,7 @@ from restive.simulation.worlds import BLOCK, BanditWorld, RecordedWorld
 World = BanditWorld | RecordedWorld | StructuredWorld
 Yardsticks = tuple[float | None, float | None, dict[str, str]]  # rho*, best arms, what is missing
 
+ONE_PULL = "gap regret is only defined for one pull a step"
 NO_PLAN = "no plan was given: play(..., plan=plan(bandit)) computes it"
 
 
@@ -141,15 +142,14 @@ def play(
     world: World,
     horizon: int,
     *,
-    plan: Plan | None = None,
+    plan: Plan | PullsPlan | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> Run:
     """Let a learner, or a policy, play ``horizon`` steps, from the world's first one on.
 
-    A class of your own needs only ``ask()`` and ``tell(arm, state, reward)``.
-    At each step it pulls as many arms as the world's bandit says. plan: of that bandit, for
-    ``regret`` and ``gap_regret``; for a StructuredWorld the regret needs none. progress: called
-    with the steps done and the sum of their rewards, now and then.
+    A class of your own needs only ``ask()`` and ``tell(arm, state, reward)``. It pulls as many
+    arms a step as the world's bandit says. plan: of that bandit, for ``regret`` and ``gap_regret``;
+    for a StructuredWorld the regret needs none. progress: called with steps done and their rewards.
 
     >>> from restive.policies.policy import InTurn
     >>> from restive.problems import example1
@@ -162,7 +162,7 @@ def play(
     yardsticks = _yardsticks(world, plan)
     began, planned = perf_counter(), learner.planning_seconds
     rewards = RewardSum(marks(steps), learner.n_arms)
-    gaps = None if plan is None else GapSum(plan, rewards.at)
+    gaps = GapSum(plan, rewards.at) if isinstance(plan, Plan) else None
     with notebook_line() as tell:
         for _ in _played(learner, world, steps, rewards, gaps):
             if progress is not None:
@@ -221,7 +221,7 @@ def _pulls(world: BanditWorld | RecordedWorld) -> int:
     return 1 if world.bandit is None else world.bandit.pulls
 
 
-def _yardsticks(world: World, plan: Plan | None) -> Yardsticks:
+def _yardsticks(world: World, plan: Plan | PullsPlan | None) -> Yardsticks:
     """rho* if it takes no plan, what the best arms alone earn, and why there is no more."""
     if isinstance(world, StructuredWorld):
         why = "a structured MDP has no arms"
@@ -229,11 +229,11 @@ def _yardsticks(world: World, plan: Plan | None) -> Yardsticks:
     if isinstance(world, ChangingWorld):
         names = ("regret", "gap_regret", "weak_regret")
         return None, None, dict.fromkeys(names, "the arms change")
-    why = NO_PLAN if _pulls(world) == 1 else ONE_PULL
-    missing = {} if plan else dict.fromkeys(("regret", "gap_regret"), why)
+    missing = {} if plan else {"regret": NO_PLAN, "gap_regret": NO_PLAN}
+    missing |= {"gap_regret": ONE_PULL} if _pulls(world) > 1 else {}
     if world.bandit is None:
         return None, None, {**missing, "weak_regret": "the world is a record without a bandit"}
-    return None, world.bandit.best_arms_gain, missing
+    return None if plan is None else plan.gain, world.bandit.best_arms_gain, missing
 
 
 def _against(rate: float | None, rewards: RewardSum) -> Floats | None:
@@ -244,7 +244,7 @@ def _arms(world: BanditWorld | RecordedWorld) -> int:
     return len(world.states) if isinstance(world, RecordedWorld) else world.bandit.n_arms
 
 
-def _player(learner: Learner | Policy, world: World, plan: Plan | None) -> Learner:
+def _player(learner: Learner | Policy, world: World, plan: Plan | PullsPlan | None) -> Learner:
     """Who plays, checked to fit the world: a learner, or one that follows the policy."""
     _check_kinds(learner, world)
     if isinstance(learner, Policy):
@@ -270,7 +270,7 @@ def _check_kinds(learner: object, world: object) -> None:
     refuse(faults)
 
 
-def _check(learner: Learner, world: World, plan: Plan | None) -> None:
+def _check(learner: Learner, world: World, plan: Plan | PullsPlan | None) -> None:
     if isinstance(world, StructuredWorld):
         return
     arms = _arms(world)

@@ -28,6 +28,7 @@ from restive.learners import DEFAULT, LEARNERS, Declaration
 
 if TYPE_CHECKING:
     from restive.experiments.participants import Participant
+    from restive.many.several_pulls import PullsPlan
     from restive.model.bandit import Bandit
     from restive.planning import Plan
     from restive.simulation import Run
@@ -124,12 +125,12 @@ def _learned(
     facts |= yardsticks | _outcome(run)
     at_most = float(yardsticks["gain_ceiling"]) * run.steps - run.total_reward
     facts["regret_at_most"] = at_most if run.steps else None
-    if run.missing:
-        facts["missing"] = dict.fromkeys(run.missing, f"the best average reward is unknown: {why}")
+    unknown = f"the best average reward is unknown: {why}"
+    facts["missing"] = dict.fromkeys(run.missing, unknown) if plan is None else run.missing
     return facts, run if facts["steps"] else None
 
 
-def _yardsticks(bandit: Bandit, plan: Plan | None, why: str) -> dict[str, Any]:
+def _yardsticks(bandit: Bandit, plan: Plan | PullsPlan | None, why: str) -> dict[str, Any]:
     from restive.many.lagrangian import ceiling
 
     arms, units = bandit.best_arms, bandit.units

@@ -10,7 +10,14 @@ import numpy as np
 
 from restive.experiments.summary import exponent
 from restive.report.comparison.lead import Ranking, against_best, standing
-from restive.report.comparison.words import CLEAR, amount, chance, ranking_measure, span, unplanned
+from restive.report.comparison.words import (
+    CLEAR,
+    amount,
+    chance,
+    other_measure,
+    ranking_measure,
+    span,
+)
 from restive.report.drawing import palette
 from restive.report.policy.alike import alike
 
@@ -142,7 +149,7 @@ def _overview_cell(
     return {
         "text": amount(value), "value": f"{value:.6g}", "rank": entry.rank, "level": 0.0,
         "winner": learner == stands.winner, "tied": (problem, learner) in tied,
-        "why": "weak regret" if unplanned(results, problem) else "",
+        "why": other_measure(results, summary, problem),
     }  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def _overview(results: Results, summary: Summary, horizon: int) -> Iterator[str]
     yield from ("", f"Mean gap regret after {words.steps(horizon)}, by problem.")
     yield "Bold: lost least, and told apart from every other learner."
     yield from ("A dagger: not told apart from the one that lost least.", "")
-    problems = (_safe(words.heading(results, problem)) for problem in results.problems)
+    problems = (_safe(words.heading(results, summary, problem)) for problem in results.problems)
     heads = ["learner", "mean rank", *problems]
     rows = [
         [_safe(row["learner"]), row["rank"], *(_overview_cell(cell) for cell in row["cells"])]
@@ -74,8 +74,8 @@ def _ranking(
     if (problem, horizon) in figures:
         link = figures[problem, horizon]
         yield from ("", f"![Regret of all learners over {words.steps(horizon)}]({link})")
-    weak = words.ranked_by(results, problem)
-    yield from ("", f"After {words.steps(horizon)}, with 95 % intervals. {weak}".rstrip(), "")
+    other = words.ranked_by(results, summary, problem)
+    yield from ("", f"After {words.steps(horizon)}, with 95 % intervals. {other}".rstrip(), "")
     heads = ["learner", "rank", "mean gap regret", "median gap regret", "above the best",
              "corrected p", "growth exponent", "mean plain regret", "mean weak regret"]  # fmt: skip
     yield from _table(heads, (_ranked(row) for row in rows), 1)

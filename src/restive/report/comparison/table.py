@@ -110,7 +110,7 @@ def _column(
         final = entry.final[measure] if entry and not entry.refusal else None
         span = words.span(final.mean) if final else ""
         cells.append(_TexCell(cell["text"], span, cell["winner"], cell["tied"]))
-    return _Column(words.heading(results, problem), tuple(cells))
+    return _Column(words.heading(results, summary, problem), tuple(cells))
 
 
 def _bands(first: _Column, columns: list[_Column], room: float) -> list[list[_Column]]:

@@ -111,13 +111,29 @@ def unplanned(results: Results, problem: str) -> bool:
 
 def ranking_measure(results: Results, summary: Summary, problem: str) -> Measure:
     """What the learners of a problem are ranked by."""
-    return "weak_regret" if unplanned(results, problem) else summary.measure
+    if unplanned(results, problem):
+        return "weak_regret"
+    no_gaps = summary.measure == "gap_regret" and results.bandits[problem].pulls > 1
+    return "regret" if no_gaps else summary.measure
 
 
-def ranked_by(results: Results, problem: str) -> str:
-    """Why learners are ranked by another regret than usual, or nothing."""
-    if not unplanned(results, problem):
+def other_measure(results: Results, summary: Summary, problem: str) -> str:
+    """The regret that learners of a problem are ranked by if it is another one than usual."""
+    measure = ranking_measure(results, summary, problem)
+    if measure == summary.measure and not unplanned(results, problem):
         return ""
+    return MEASURE_NAMES[measure]
+
+
+def ranked_by(results: Results, summary: Summary, problem: str) -> str:
+    """Why learners are ranked by another regret than usual, or nothing."""
+    if not other_measure(results, summary, problem):
+        return ""
+    if not unplanned(results, problem):
+        return (
+            "Several pulls a step, for which gap regret is not defined: ranks, differences to the "
+            "best, p-values and growth are of plain regret."
+        )
     if problem in results.traces:
         return (
             "A trace: every run played a stretch of its own. Ranks, differences to the best, "
@@ -130,9 +146,10 @@ def ranked_by(results: Results, problem: str) -> str:
     )
 
 
-def heading(results: Results, problem: str) -> str:
+def heading(results: Results, summary: Summary, problem: str) -> str:
     """A problem at the head of a column of regrets, and of which ones if not of the usual ones."""
-    return problem + (" (weak regret)" if unplanned(results, problem) else "")
+    other = other_measure(results, summary, problem)
+    return problem + (f" ({other})" if other else "")
 
 
 def intro(results: Results, name: str) -> str:
