@@ -133,7 +133,7 @@ def test_an_interrupt_after_the_exact_plan_is_found_begins_nothing_new(monkeypat
 
 
 def test_a_plan_interrupted_while_compiling_keeps_what_is_known(monkeypatch):
-    monkeypatch.setattr(planner, "compile_stages", interrupted)
+    monkeypatch.setattr(planner, "ready", interrupted)
     bandit = bandit_of([f"arm {j}" for j in range(8)])
     best = restive.best_plan(bandit, time=5)
     assert best.interrupted

@@ -57,11 +57,11 @@ def test_small_problems_are_planned_exactly():
 
 def test_compiling_is_over_before_the_time_of_an_exact_plan_begins(monkeypatch):
     """Three slow arms: due at once, but too large for NumPy."""
-    events, compile_exact, restart = [], planner.compile_exact, Task.restart
+    events, ready, restart = [], planner.ready, Task.restart
 
-    def compiled(two_states):
-        events.append("compiled")
-        compile_exact(two_states)
+    def compiled(task, way):
+        ready(task, way)
+        events.append(f"compiled: {way}")
 
     def restarted(task, time):
         events.append("restarted")
@@ -72,11 +72,11 @@ def test_compiling_is_over_before_the_time_of_an_exact_plan_begins(monkeypatch):
         return exact_stage(task, seconds)
 
     exact_stage = plan_stages.exact_stage
-    monkeypatch.setattr(planner, "compile_exact", compiled)
+    monkeypatch.setattr(planner, "ready", compiled)
     monkeypatch.setattr(Task, "restart", restarted)
     monkeypatch.setattr(plan_stages, "exact_stage", planned)
     best = best_plan(Bandit(two_states(3, 5, 0.02, 0.05)), 1e-3)
-    assert events[-3:] == ["compiled", "restarted", "planned"]
+    assert events[-3:] == ["compiled: exact planning", "restarted", "planned"]
     assert best.method == "exact"
 
 

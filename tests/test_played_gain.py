@@ -179,7 +179,6 @@ def test_certain_is_better_than_likely():
 
 @pytest.mark.parametrize("arm", [Arm([[0.9, 0.1], [0.2, 0.8]], [0.5, 0.5]), Arm([[1]], [0.7])])
 def test_what_prices_prove_is_not_played(arm, monkeypatch):
-    monkeypatch.setattr(planner, "compile_stages", lambda: None)
     monkeypatch.setattr(plan_stages, "exact_seconds", lambda task: np.inf)
     best = planner.best_plan(Bandit([arm] * 12), time=20.0)
     assert best.proven_optimal

@@ -57,12 +57,13 @@ def advance(
     values, entries, corners, search, lay, tab, many, extended, target, patience, passes, bounds
 ):
     """Up to ``passes`` passes on this thread, until the search ends."""
-    descending = passes > 0  # a constant True would compile the whole sweep once more, for itself
+    # constants would compile the whole sweep once more, for themselves
+    descending, alone, none = passes > 0, passes < 0, min(passes, 0)
     for _ in range(passes):
         enter(values, entries, corners, search)
         sweep(values, values, search.point, lay, tab, many, extended, 1.0, search.point[-1],
-              descending, 0, False, bounds, 0, 1)  # fmt: skip
-        read_entries(values, entries, lay, 0, 1)
+              descending, none, alone, bounds, none, none + 1)  # fmt: skip
+        read_entries(values, entries, lay, none, none + 1)
         judge(values, entries, corners, search, target, patience)
         if search.status[0] != GOING:
             return

@@ -125,8 +125,10 @@ def sweep_task(
     """Update all states of one block with the outer arms' states fixed.
 
     target holds the old values, as source does: the same array, or a copy where ages wrap round.
-    many, extended, descending: None for no, True for yes; numba compiles each choice on its own,
-    and for None only what it needs. many: some arm has not two states.
+    many, extended: None for no, True for yes; numba compiles each choice on its own, and for None
+    only what it needs. many: some arm has not two states. descending: whether ages are visited from
+    the oldest down and stays solved on the way; asked once a row, which is no reason to compile all
+    of this twice.
     bounds[task] receives min and max of (backup - old value) if they are wanted.
     """
     i = lay.tasks[task, 0]
@@ -168,7 +170,7 @@ def sweep_task(
             further[o, k] = lay.entry_age_stride[i, j, arm]
             if o != k:
                 fixed[k] += lay.task_states[task, arm] * lay.entry_state_stride[i, j, arm]
-        ages[k] = 0 if descending is None else rested[k] - 1
+        ages[k] = rested[k] - 1 if descending else 0
     own_color, own_stored, cells = lay.colors[i], lay.stored[i], lay.row[i]
     sizes, keep = lay.sizes, 1.0 - step
     pays = np.empty(cells)
@@ -186,7 +188,7 @@ def sweep_task(
             for k in range(n_pulls):
                 starts[k] += ahead * further[o, k]
         face = here == after  # these rows read themselves, so they are written last
-        solving = face and descending is not None
+        solving = face and descending
         stay = uint64(after + 1)
         direct = many is None and not face
         scale, level = (step, gain) if direct else (1.0, 0.0)
@@ -251,7 +253,7 @@ def sweep_task(
             which[s] = at
             if face and s + 1 < size:
                 continue
-            if descending is not None and solving:
+            if solving:
                 propagate(target, here, cells, out, which, size, run, runs, loop, chances, rewards,
                           radii, own_color, own_stored, extended, gain, weights, order,
                           now_values)  # fmt: skip
@@ -273,10 +275,10 @@ def sweep_task(
                 target[here + (k + 1) * cells - 1] = target[row - 1]
         o = n_outer - 1
         while o >= 0:
-            ages[o] += 1 if descending is None else -1
+            ages[o] += -1 if descending else 1
             if 0 <= ages[o] < rested[o]:
                 break
-            ages[o] = 0 if descending is None else rested[o] - 1
+            ages[o] = rested[o] - 1 if descending else 0
             o -= 1
         if o < 0:
             break

@@ -196,7 +196,8 @@ def iterate(
         if stopping:
             gain[:] = 0.0
             if not evaluate_stopping(waits, laws, means, ages, discount, lines):
-                waits[:] = kept  # rounding made some states go on for ever: the last one that ends
+                for s in range(len(waits)):  # rounding made some states go on for ever: the last
+                    waits[s] = kept[s]  # that ends; waits[:] = kept would compile a long message
                 if not evaluate_stopping(waits, laws, means, ages, discount, lines):
                     waits[:] = -1
                     lines[:] = 0.0
@@ -206,7 +207,8 @@ def iterate(
             home = join(waits, laws, means, ages, price, gain, lines)
             evaluate_cycling(waits, home, inside, laws, means, ages, gain, lines)
         pull_lines(laws, means, discount, gain, lines, pulls)
-        kept[:] = waits
+        for s in range(len(waits)):
+            kept[s] = waits[s]
         if not improve(waits, price, stopping, ages, weights, gain, lines, pulls):
             break
     return home

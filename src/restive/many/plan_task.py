@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf
 from time import perf_counter
@@ -61,6 +62,17 @@ class Task:
         """Let the time begin now."""
         self.began = perf_counter()
         self.deadline = self.began + time
+
+    @contextmanager
+    def clock_stopped(self) -> Iterator[None]:
+        """What takes long but is no planning does not count, such as compiling."""
+        began = perf_counter()
+        try:
+            yield
+        finally:
+            seconds = perf_counter() - began
+            self.began += seconds
+            self.deadline += seconds
 
     @property
     def left(self) -> float:

@@ -20,7 +20,7 @@ from restive.many.lagrangian import LagrangianBound
 from restive.many.plan_candidates import index_findings, longer_play
 from restive.many.plan_task import StageResult, Standing, Task
 from restive.many.pulls_blocks import PullsBlocks
-from restive.many.warming import compile_exact, compile_stages
+from restive.many.warming import ready
 from restive.model.arguments import require_bandit
 from restive.model.bandit import Bandit
 from restive.planning.size import check_tolerance, is_small
@@ -108,13 +108,10 @@ def plan_improvements(
             yield standing.plan()
             return
         yield standing.plan()  # compiling may take a while, and be interrupted
-        compile_stages()
-        stages.compile_arrays(task)
-        task.restart(time)
     elif not is_small(bandit, task.tolerance, None):
         yield standing.plan()
-        compile_exact(all(size == 2 for size in bandit.n_states))
-        task.restart(time)
+        ready(task, "exact planning")
+    task.restart(time)
     yield from _rounds(task, standing, ahead)
     yield standing.plan(_note(task, standing, ahead))
 
@@ -150,21 +147,25 @@ def _rounds(task: Task, standing: Standing, ahead: float) -> Iterator[BoundedPla
         yield from _followed(standing, stages.exact_stage(task, task.left))
         if standing.done:
             return
+    ready(task, "prices")
     bound = stages.lagrangian_stage(task)
     standing.add(StageResult("prices", bound.upper, bound.price))
     yield standing.plan("This is the first bound; the search goes on.")
     if standing.done:
         return
     if AT_ONCE < ahead <= EXACT_SHARE * task.left:
+        ready(task, "exact planning")
         yield from _followed(standing, stages.exact_stage(task, EXACT_TIME * task.left))
         if standing.done:
             return
     with suppress(*TOO_SLOW):  # an arm mixes too slowly to be played
+        ready(task, "index policies")
         seconds = max(PLAY_SHARE * task.left, min(LEAST_PLAY, 0.5 * task.left))
         yield from _followed(standing, index_findings(task, bound, seconds))
-    for _, stage, share in _ways(task, bound):
+    for words, stage, share in _ways(task, bound):
         if standing.done or task.left <= 0:
             return
+        ready(task, words)
         try:
             yield from _followed(standing, stage(task, share * task.left))
         except TOO_SLOW:  # an arm mixes too slowly for this one

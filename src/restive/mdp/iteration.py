@@ -62,12 +62,12 @@ class BanditIteration:
         if not self.in_place:
             target[:] = self.values
         share_out(self.pairs, sweeps.sweep, target, self.values, self.entries, *self._model, step,
-                  gain, None, int(bounds), False, self.bounds)  # fmt: skip
+                  gain, False, int(bounds), False, self.bounds)  # fmt: skip
 
     def sweep(self, gain: Floats, count: int) -> tuple[Floats, Floats]:
         if self.in_place and self.pairs < THREADS_FROM_PAIRS:
             sweeps.sweep(self.values, self.values, self.entries, *self._model, self.damping,
-                         float(gain[0]), None, count, True, self.bounds, 0, 1)  # fmt: skip
+                         float(gain[0]), False, count, True, self.bounds, 0, 1)  # fmt: skip
             return self.bounds[:, 0].min(keepdims=True), self.bounds[:, 1].max(keepdims=True)
         for _ in range(count - 1):
             if self.expired():
