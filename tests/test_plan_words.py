@@ -47,6 +47,29 @@ def test_inspect_foresees_the_tolerance_that_plan_falls_back_to(tmp_path, monkey
     assert facts["tolerance"] == 1e-6
 
 
+def test_inspect_foretells_a_plan_of_another_time(tmp_path, monkeypatch):
+    """An exact plan of 8 s is begun in a minute, not in ten seconds; one of .8 s in one."""
+    monkeypatch.setattr(plan_stages, "exact_seconds", lambda task: 8.0)
+    file = written(tmp_path, Bandit([STICKY] * 3))
+    facts = json.loads(shown("inspect", file, "--json"))
+    assert (facts["way"], facts["seconds"]) == (["exact planning"], 60.0)
+    facts = json.loads(shown("inspect", file, "--json", "--time", "10"))
+    assert (facts["way"][0], facts["seconds"]) == ("prices", 10.0)
+    assert "within about 10 s, by prices" in " ".join(
+        shown("inspect", file, "--time", "10").split()
+    )
+    monkeypatch.setattr(plan_stages, "exact_seconds", lambda task: 0.8)
+    facts = json.loads(shown("inspect", file, "--json", "--time", "1"))
+    assert facts["way"] == ["exact planning"]
+
+
+@pytest.mark.parametrize("time", ["0", "-1", "soon", "nan"])
+def test_inspect_refuses_what_is_no_time(time):
+    result = CliRunner().invoke(app, ["inspect", "example-1", "--time", time])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("restive: --time: not a ")
+
+
 def test_inspect_says_that_several_pulls_may_be_planned_exactly(tmp_path):
     text = shown("inspect", written(tmp_path, Bandit([STICKY] * 3, pulls=2)))
     assert "plans exactly if that fits 60 s" in " ".join(text.split())

@@ -26,15 +26,15 @@ MYOPIC_RUNS, MYOPIC_STEPS, MYOPIC_SECONDS = 32, 100_000, 5.0  # of its simulatio
 
 
 def of_problem(
-    bandit: Bandit, tolerance: float | None = None, most: int | None = None
+    bandit: Bandit, tolerance: float | None = None, most: int | None = None, time: float = TIME
 ) -> dict[str, Any]:
-    """Facts about every arm, or the first ``most``, and of planning; tolerance: as plan's own."""
+    """Facts about every arm, or the first ``most``, and of planning; tolerance, time: as plan's."""
     from restive.many.planner import chosen_way
     from restive.planning.size import check_tolerance
 
     if tolerance is not None:
         check_tolerance(tolerance)
-    way, tolerance = chosen_way(bandit, tolerance, time=TIME)
+    way, tolerance = chosen_way(bandit, tolerance, time=time)
     return {
         "problem": bandit.name,
         "version": __version__,
@@ -48,7 +48,7 @@ def of_problem(
         "reward_range": list(bandit.units.range),
         "forecast": _forecast(bandit, tolerance),
         "way": list(way),
-        "seconds": TIME,
+        "seconds": float(time),
     }  # fmt: skip
 
 

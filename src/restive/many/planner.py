@@ -242,8 +242,9 @@ def chosen_way(
 
     And the tolerance that it would plan to.
     """
+    _check_limits(time, memory, 0)
     task, ahead = _task(bandit, tolerance, time, memory, 0)
-    if ahead <= EXACT_SHARE * time:
+    if ahead <= max(min(AT_ONCE, time), EXACT_SHARE * time):
         return ("exact planning",), task.tolerance
     ways = (words for words, _, _ in _ways(task, None))
     return ("prices", "index policies", *ways), task.tolerance

@@ -16,21 +16,26 @@ Tolerance = Annotated[
 ]
 
 
+Time = Annotated[str, option("SECONDS", "The --time that restive plan would be given.")]
+
+
 @app.command(epilog="Example: restive inspect example-1")
-def inspect(file: File, tolerance: Tolerance = "", json: Json = False) -> None:
+def inspect(file: File, tolerance: Tolerance = "", time: Time = "60", json: Json = False) -> None:
     """Show facts about a problem and its arms.
 
-    How each arm behaves, which one is best alone, and what planning would cost.
+    How each arm behaves, which one is best alone, and how restive plan would plan it in its time.
     """
     from restive.cli import facts, screen
     from restive.cli.console import waiting
     from restive.cli.numbers import read_number
 
     accuracy = read_number("--tolerance", tolerance) if tolerance else None
+    seconds = read_number("--time", time)
     bandit = read_problem(file)
 
     with waiting("looking at the arms"):
-        problem = facts.of_problem(bandit, accuracy, None if json else screen.SHOWN_ARMS + 1)
+        most = None if json else screen.SHOWN_ARMS + 1
+        problem = facts.of_problem(bandit, accuracy, most, seconds)
     if json:
         print_json(problem)
     else:
