@@ -24,7 +24,8 @@ from pathlib import Path
 
 BLOCK = re.compile(r"(?ms)(<!-- not run: [^>]+ -->\n+)?^```(\w+)\n(.*?)^```$")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-NOTICE = "restive: compiling kernels, once; later runs start at once.\n"  # with a new cache only
+# with a new cache only
+NOTICE = "restive: compiling kernels, once; later runs of this kind start at once.\n"
 RUN = ("python", "pycon", "console", "toml")
 
 

@@ -168,6 +168,7 @@ def test_hyphens_and_lists_in_parameters():
         (["example-1", "--shape", "round"], "shape"),
         (["example-1", "example-2"], "not one problem"),
         (["--epsilon", "0.1"], "not one problem"),
+        (["--list"], "--list: the value is missing. Without a name and options, restive problem"),
         (["example-1", "--format", "xml"], "xml"),
     ],
 )
@@ -449,7 +450,7 @@ def test_compiling_is_announced_once_and_not_where_the_cache_holds_the_kernel(tm
         assert done.stdout.split() == ["4", "5.0"]
         return done.stderr
 
-    assert said() == "restive: compiling kernels, once; later runs start at once.\n"
+    assert said() == "restive: compiling kernels, once; later runs of this kind start at once.\n"
     assert said() == ""
 
 

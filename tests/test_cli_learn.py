@@ -321,7 +321,10 @@ def test_a_pipe_is_quiet(tmp_path):
         out, err = process.communicate()
     assert process.returncode == 0
     assert b"\x1b" not in out
-    assert err in (b"", b"restive: compiling kernels, once; later runs start at once.\n")
+    assert err in (
+        b"",
+        b"restive: compiling kernels, once; later runs of this kind start at once.\n",
+    )
 
 
 def test_a_second_interrupt_gives_up():

@@ -30,7 +30,7 @@ TOLERANCE = 1e-6
 LONG_READ = 1_000_000  # bytes of a problem whose arms take seconds to check
 WORDS = "restive.words"  # of the command line, where contexts keep them
 PLURALS = {"horizons": "horizon"}  # fields that are called otherwise than their options
-COMPILING = "restive: compiling kernels, once; later runs start at once."
+COMPILING = "restive: compiling kernels, once; later runs of this kind start at once."
 
 
 def complete_problem(incomplete: str) -> list[str]:

@@ -50,7 +50,10 @@ def _split_parameters(words: list[str]) -> tuple[str, dict[str, str]]:
         key, equals, value = word[2:].partition("=")
         refuse_repeated(key, parameters)
         if not equals and (following := next(rest, None)) is None:
-            raise refusal(word, "the value is missing", "", f"Write {word} and a value after it.")
+            remedy = f"Write {word} and a value after it."
+            if not names:  # restive problem --list
+                remedy = "Without a name and options, restive problem lists the gallery."
+            raise refusal(word, "the value is missing", "", remedy)
         parameters[key] = value if equals else str(following)
     if len(names) > 1 or (parameters and not names):
         text = " ".join(words)
