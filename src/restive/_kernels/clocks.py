@@ -126,7 +126,7 @@ def mix(source, target, before, size, after, shift, plain, begin, columns, weigh
                 target[np.uint64(b * rows + r)] = total
             continue
         if after == 1:
-            combine(across, 0, rows, source, b * size, size, target, b * rows, rows)
+            combine(across, 0 * b, rows, source, b * size, size, target, b * rows, rows)
             continue
         place, out = np.uint64((b * size + shift) * after), np.uint64(b * rows * after)
         for k in range(np.uint64(plain * after)):
@@ -150,9 +150,10 @@ def _pulled(way, at, wide, entries, strides, numbers, shown, innermost, few, wor
     for p in range(len(at)):
         place += at[p] * strides[way, p]
     ways, width = len(numbers), len(worth) // wide
+    none = 0 * width  # a constant would compile ``combine`` once more, for itself
     if way < ways - 2:
         first += at[numbers[way, 4]] * count
-        combine(entries, place, gap, shown, first, count, worth, 0, len(worth))
+        combine(entries, place, gap, shown, first, count, worth, none, len(worth))
     elif way == ways - 2:
         for k in range(wide):
             combine(entries, place, gap, shown, first + k * count, count, worth, k * width, width)
@@ -160,7 +161,7 @@ def _pulled(way, at, wide, entries, strides, numbers, shown, innermost, few, wor
         for k in range(wide):
             for i in range(count):
                 few[i] = entries[place + k * strides[way, len(at)] + i * gap]
-            combine(innermost, 0, width, few, 0, count, worth, k * width, width)
+            combine(innermost, none, width, few, none, count, worth, k * width, width)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -168,7 +169,7 @@ def _stayed(row, at, law, reward, stays, best):
     """What pulling the same arm again is worth: law: (S, S), reward: (S,), stays: (S, rest)."""
     state, size, width = at[0], len(reward), len(best)
     rest = len(stays) // size
-    combine(stays, row * width - state * rest, rest, law, state * size, size, best, 0, width)
+    combine(stays, row * width - state * rest, rest, law, state * size, size, best, 0 * row, width)
     for k in range(width):
         best[k] += reward[state]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
+from math import inf, log2
 from time import perf_counter
 
 import numpy as np
@@ -28,6 +28,7 @@ STAYS = 0.01  # how often an arm is left, in a block, in a state in which it wou
 SELDOM = 4  # mixing times between the pulls of an arm that wants none at this price
 ASTRAY = 0.01  # share of pulls that find the arm in any state, so that none is out of reach
 LATER = 3  # steps that an arm is pulled later than it would be alone
+PERIODS = 2  # of a periodic arm, told apart for each halving of what forgetting it may cost
 MOST_AGES = 400  # one by one
 OLDEST = 20_000
 DENSE = 40  # beliefs to choose from are of all ages up to this one, then with gaps,
@@ -71,7 +72,15 @@ class ArmUse:
         return np.asarray(self.leaving[:, None] * ahead)
 
     def ages(self, loss: float) -> Ages:
-        """For each state the ages from 2 on that it costs more than ``loss`` to forget."""
+        """For each state the ages from 2 on that it costs more than ``loss`` to forget.
+
+        What is forgotten of a periodic arm is its phase, however old: some more periods each time
+        the loss is halved.
+        """
+        arm = self.priced.arm
+        if arm.period > 1:
+            count = PERIODS * arm.period * max(int(-log2(loss)), 1)
+            return (tuple(range(2, 2 + min(count, MOST_AGES))),) * arm.n_states
         free = self.losses <= loss
         free[:, -1] = True
         ends = self.priced.table.ages[np.argmax(free, axis=1)]
@@ -186,9 +195,9 @@ def _squares(worth: Floats, points: Floats) -> Floats:
     return np.asarray((worth**2).sum(axis=1) + ROUND * (points**2).sum(axis=1))
 
 
-def arm_uses(arms: Sequence[Arm], deadline: float = inf) -> list[ArmUse]:
+def arm_uses(arms: Sequence[Arm], deadline: float = inf, pulls: int = 1) -> list[ArmUse]:
     """Every arm of a block; deadline: of ``perf_counter``, for choosing what to tell apart."""
-    price = lagrangian_bound(arms).price
+    price = lagrangian_bound(arms, min(pulls, len(arms))).price
     return [ArmUse.at(arm, price, deadline) for arm in arms]
 
 

@@ -155,7 +155,7 @@ class ClockProcess:
         share_out(self.states * self.count, work)
         reads: list[Reads] = []
         for layout, clock, stays in zip(self._layouts(laws), self.clocks, self._stays, strict=True):
-            law = np.ascontiguousarray(clock.arm.transitions)
+            law = np.array(clock.arm.transitions)  # writeable as the rest: compiled once
             reads.append((layout.shape, layout.wide, layout.width, law.ravel(),
                           law @ clock.arm.rewards, stays.ravel(), layout.entries, layout.strides,
                           layout.numbers, layout.shown, layout.innermost))  # fmt: skip

@@ -51,7 +51,7 @@ class Rows:
         """Rows without any entry keep one that is 0."""
         there = matrix != 0
         there[~there.any(axis=1), 0] = True
-        rows, columns = np.nonzero(there)
+        rows, columns = map(np.ascontiguousarray, np.nonzero(there))
         begin = np.searchsorted(rows, np.arange(len(matrix) + 1))
         weights = np.ascontiguousarray(matrix[rows, columns])
         shift, at = int(columns[0]), begin[:-1]

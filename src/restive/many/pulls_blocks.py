@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from math import inf, log2, prod
+from math import inf, prod
 from time import perf_counter
 
 import numpy as np
@@ -18,14 +18,13 @@ from numpy.typing import ArrayLike
 from restive.base.arrays import Floats, Ints
 from restive.base.errors import TooLargeError
 from restive.many.block_bounds import BlockBounds
-from restive.many.clock_ages import MOST_AGES, ArmUse
+from restive.many.clock_ages import ArmUse, arm_uses
 from restive.many.clock_blocks import SWEEPS, TOO_SHORT, BlockLevel, ClockBlocks, solver_error
 from restive.many.clock_iteration import solve_clocks
 from restive.many.clock_process import along
 from restive.many.clock_sizes import BlockSizes
-from restive.many.clocks import Ages, ArmClock, Choices, HiddenClock
+from restive.many.clocks import ArmClock, Choices, HiddenClock
 from restive.many.grid_points import slip_cost
-from restive.many.lagrangian import lagrangian_bound
 from restive.many.pulls_process import SetProcess, pull_order, pull_sets, set_count
 from restive.model.bandit import Arm
 from restive.policies.policy import Policy
@@ -34,7 +33,6 @@ Sets = tuple[tuple[int, ...], ...]
 
 MOST_SETS = 255  # that choices can name; beyond, blocks are too large anyway
 SAME = 1e-9  # change of a bound that is none
-PERIODS = 2  # of a periodic arm, told apart for each halving of what forgetting it may cost
 
 
 class PullsClockPolicy(Policy):
@@ -133,15 +131,6 @@ class PullsBlocks(ClockBlocks):
         return BlockLevel(loss, inf, clocks, solved.values, solved.upper + extra, None)
 
 
-class _PeriodicUse(ArmUse):
-    """A periodic arm: what is forgotten of it is its phase, however old."""
-
-    def ages(self, loss: float) -> Ages:
-        arm = self.priced.arm
-        count = PERIODS * arm.period * max(int(-log2(loss)), 1)
-        return (tuple(range(2, 2 + min(count, MOST_AGES))),) * arm.n_states
-
-
 class _PullsSizes(BlockSizes):
     """What a block tells apart, and how many states that makes."""
 
@@ -151,9 +140,7 @@ class _PullsSizes(BlockSizes):
 
     @cached_property
     def uses(self) -> list[ArmUse]:
-        price = lagrangian_bound(self.arms, min(self.pulls, len(self.arms))).price
-        return [(_PeriodicUse if arm.period > 1 else ArmUse).at(arm, price, self.deadline)
-                for arm in self.arms]  # fmt: skip
+        return arm_uses(self.arms, self.deadline, self.pulls)
 
     def clocks(self, loss: float, price: float | None) -> tuple[ArmClock, ...]:
         """The arms' own; no arm pays the price."""
