@@ -13,10 +13,11 @@ import restive
 from restive import Arm, Bandit, best_plan, plan
 from restive.base.errors import ProblemError
 from restive.cli import app
-from restive.many import plan_stages, planner
+from restive.many import plan_candidates, plan_stages, planner
 from restive.many.bounded import percent
 from restive.many.grid import plan_grid
 from restive.many.lagrangian import lagrangian_bound
+from restive.many.plan_candidates import index_findings
 from restive.many.plan_policies import GroupsPolicy, best_alone
 from restive.many.plan_task import StageResult, Standing, Task
 from restive.many.several_pulls import plan_pulls
@@ -145,6 +146,22 @@ def test_a_thousand_arms_and_a_hundred_pulls_are_no_matter():
     assert best.lower > 0.9 * best.upper
     pulled = best.action([0] * 1000, list(range(1, 1001)))
     assert len(set(pulled)) == 100
+
+
+@pytest.mark.parametrize("affordable", [True, False])
+def test_the_rollout_is_kept_where_it_earns_most_and_there_is_time(monkeypatch, affordable):
+    rng = np.random.default_rng(2)
+    rates, rewards = rng.uniform(0.05, 0.3, (2, 12)), rng.uniform(0.5, 1, 12)
+    arms = [Arm([[1 - up, up], [down, 1 - down]], [0, reward])
+            for up, down, reward in zip(*rates, rewards, strict=True)]  # fmt: skip
+    task = Task(Bandit(arms, pulls=3), 1e-4, 600.0, None, 0)
+    if not affordable:
+        monkeypatch.setattr(plan_candidates, "_step_seconds", lambda policy, pulls: np.inf)
+    findings = list(index_findings(task, plan_stages.lagrangian_stage(task), 300.0))
+    assert (findings[-1].method == "rollout") == affordable
+    assert task.index_policy.name in ("whittle", "lagrangian", "myopic")
+    chosen = findings[-1].policy().priorities(np.zeros((1, 12), int), np.arange(12)[None] + 1, None)
+    assert chosen.shape == (1, 12)
 
 
 def test_an_interrupt_keeps_the_best_so_far(no_exact_plans):

@@ -26,6 +26,7 @@ METHODS = {
     "grid": "a look ahead at the values of a grid of beliefs",
     "whittle": "to pull what has the largest Whittle index",
     "lagrangian": "to pull what is worth most above the price of a pull",
+    "rollout": "to look two steps ahead at what pulls are worth above their price",
     "myopic": "to pull what promises most for the next step",
     "stay, else oldest": "to stay where it pays, else to pull what was unseen longest",
     "one arm for ever": "to pull one arm for ever",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -20,8 +20,10 @@ from restive.many.plan_task import StageResult, Task
 from restive.many.policies import (
     KindIndexPolicy,
     PopulationPolicy,
+    RolloutPolicy,
     index_table,
     reward_table,
+    rollout,
     stay_else_oldest,
 )
 from restive.many.population import Population
@@ -38,6 +40,7 @@ SHORTEST, LONGEST = 3_000, 100_000  # steps of a simulated run with one pull a s
 LEAST_MIXED = 10  # but at least so many mixing times of the slowest arm
 PACE = 2e7  # steps a second that no machine exceeds
 RUNS = 32
+LOOKS = 3  # choices by rollout that tell how long one takes
 LEAST_SECONDS = 3.0  # for the first, short look at what the policies earn
 
 
@@ -63,18 +66,25 @@ def index_findings(task: Task, bound: LagrangianBound, seconds: float) -> Iterat
     arms = contenders(task, bound)
     population = task.population(arms)
     policies = list(_policies(population, bound.price, perf_counter() + 0.5 * seconds))
-    makers = {policy.name: partial(lifted, task, arms, policy) for policy in policies}
+    rollouts = [(policy, _step_seconds(policy, task.bandit.pulls))
+                for policy in _rollout(policies, bound.price, task.bandit.pulls)]  # fmt: skip
+    makers = {policy.name: partial(lifted, task, arms, policy)
+              for policy in (*policies, *(p for p, _ in rollouts))}  # fmt: skip
     left = LEAST_SECONDS
     for steps in _horizons(population, task.bandit.pulls):
         left = max(left, ends - perf_counter())
         settled, warmup = settled_play(population, steps)
         if not policies or left <= 0 or warmup + steps > PACE * left:
             return
-        choice = best_of(settled, policies, task.bandit.pulls, steps, RUNS, rng=task.rng,
+        share = 0.5 * left / (len(policies) + 2) / (warmup + steps)  # of a step
+        tried = [*policies, *(p for p, seconds in rollouts if seconds <= share)]
+        choice = best_of(settled, tried, task.bandit.pulls, steps, RUNS, rng=task.rng,
                          warmup=warmup, time_limit=left)  # fmt: skip
         left = 0.0
-        if isinstance(choice.policy, KindIndexPolicy):
-            task.index_policy = choice.policy
+        if isinstance(choice.policy, KindIndexPolicy | RolloutPolicy):
+            indices = [policy for policy in policies if isinstance(policy, KindIndexPolicy)]
+            earned = [choice.values[policy.name].mean for policy in indices]
+            task.index_policy = indices[int(np.argmax(earned))]
         if choice.value.runs > 1:
             yield StageResult(choice.policy.name, simulated=choice.value, block=arms,
                               policy=makers[choice.policy.name])  # fmt: skip
@@ -175,6 +185,24 @@ def _policies(population: Population, price: float, ends: float) -> Iterator[Pop
                 return
             tables.append(maker(arm))
         yield KindIndexPolicy(name, population, tuple(tables))
+
+
+def _rollout(policies: Sequence[PopulationPolicy], price: float, pulls: int) -> list[RolloutPolicy]:
+    """Two steps ahead from the Lagrangian priority, if that is among the policies."""
+    known = next((p for p in policies if p.name == "lagrangian"), None)
+    if not isinstance(known, KindIndexPolicy):
+        return []
+    tables = dict(zip(known.population.kinds, known.tables, strict=True))
+    return [rollout(known.population, price, lambda arm, _: tables[arm].values, pulls)]
+
+
+def _step_seconds(policy: RolloutPolicy, pulls: int) -> float:
+    """What a step of play takes: choices of all runs at once, in NumPy."""
+    ages = np.tile(np.arange(policy.n_arms) + 1, (RUNS, 1))
+    began = perf_counter()
+    for _ in range(LOOKS):
+        policy.select(np.zeros_like(ages), ages, pulls)
+    return (perf_counter() - began) / LOOKS
 
 
 def _rewards(arm: Arm) -> IndexTable:
