@@ -119,7 +119,7 @@ def test_commands_draw_pdf_svg_and_png(command, tmp_path):
         assert target.read_bytes().startswith(head)
     wrong = CliRunner().invoke(app, [*command, "--figure", str(tmp_path / "a.bmp")])
     assert wrong.exit_code == 2
-    assert ".pdf or .svg or .png" in wrong.stderr
+    assert ".pdf, .svg or .png" in wrong.stderr
 
 
 def test_a_ceiling_shows_how_large_an_unknown_regret_is_at_most():

@@ -12,11 +12,18 @@ import naive_pulls as naive
 from restive.base.errors import TooLargeError
 from restive.many import pricing
 from restive.many.clock_process import STEP
-from restive.many.clocks import BeliefPoints, hidden_clock, limit_laws, mixed_clock
+from restive.many.clocks import (
+    BeliefPoints,
+    hidden_clock,
+    limit_laws,
+    mixed_clock,
+    pull_sets,
+    set_count,
+)
 from restive.many.envelope import Envelope, Known
 from restive.many.pricing import improvements, price_out
 from restive.many.pulls_blocks import PullsBlocks
-from restive.many.pulls_process import SetProcess, pull_sets, set_count
+from restive.many.pulls_process import SetProcess
 from restive.many.several_pulls import plan_pulls
 from restive.model.bandit import Arm, Bandit
 

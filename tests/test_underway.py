@@ -103,4 +103,4 @@ def test_a_notebook_is_told_in_one_line():
     teller = Teller(lines.append)
     teller.started(1, 20, None)
     teller.running([0.5, 0.00012], 90.0)
-    assert lines[-1] == "comparing: 1 of 20 runs, under way: 50%, 0.012%, about 90 s left"
+    assert lines[-1] == "comparing: 1 of 20 runs (5%), under way: 50%, 0.012%, about 90 s left"

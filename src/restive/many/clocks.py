@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import log2
+from itertools import combinations
+from math import comb, log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from restive.model.bandit import Arm
 
 # for each arm pulled last what to pull in every state: its place in the order of ``axes``
 Choices = list[NDArray[np.uint8]]
+PulledSet = tuple[int, ...]  # arms pulled in one step
 Ages = tuple[tuple[int, ...], ...]  # for each state those that are told apart, ascending
 
 EPS = float(np.finfo(np.float64).eps)
@@ -189,6 +191,24 @@ def axes(clocks: Sequence[ArmClock]) -> list[list[int]]:
     """
     order = sorted(range(len(clocks)), key=lambda j: clocks[j].size)
     return [[last, *(j for j in order if j != last)] for last in range(len(clocks))]
+
+
+def pull_order(clocks: Sequence[ArmClock]) -> list[int]:
+    """Arms in the order of their axes where several are pulled: the largest clock comes last."""
+    return sorted(range(len(clocks)), key=lambda j: clocks[j].size)
+
+
+def set_count(count: int, pulls: int, price: float | None) -> int:
+    """How many sets of arms may be pulled, without listing them."""
+    most = min(pulls, count)
+    return sum(comb(count, size) for size in ([most] if price is None else range(most + 1)))
+
+
+def pull_sets(count: int, pulls: int, price: float | None) -> tuple[PulledSet, ...]:
+    """Sets of arms that may be pulled: beside a price any number of arms up to ``pulls``."""
+    most = min(pulls, count)
+    sizes = [most] if price is None else range(most + 1)
+    return tuple(part for size in sizes for part in combinations(range(count), size))
 
 
 def hidden_clock(

@@ -35,6 +35,7 @@ def price_out(
     tolerance: width at which to stop. progress sees every better interval; after Ctrl-C the last
     one it saw still holds.
 
+    >>> from restive import Arm
     >>> arms = [Arm([[0.8, 0.2], [0.3, 0.7]], [0, 1]), Arm([[0.6, 0.4], [0.2, 0.8]], [0, 0.9])]
     >>> priced = price_out(Bandit([*arms, Arm([[0.5, 0.5], [0.5, 0.5]], [0, 0.3])]))
     >>> priced.block, priced.proven_optimal

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from math import inf, prod
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,14 +21,21 @@ from restive.base.errors import TooLargeError
 from restive.many.block_bounds import BlockBounds
 from restive.many.clock_ages import ArmUse, arm_uses
 from restive.many.clock_blocks import SWEEPS, TOO_SHORT, BlockLevel, ClockBlocks, solver_error
-from restive.many.clock_iteration import solve_clocks
-from restive.many.clock_process import along
 from restive.many.clock_sizes import BlockSizes
-from restive.many.clocks import ArmClock, Choices, HiddenClock
+from restive.many.clocks import (
+    ArmClock,
+    Choices,
+    HiddenClock,
+    pull_order,
+    pull_sets,
+    set_count,
+)
 from restive.many.grid_points import slip_cost
-from restive.many.pulls_process import SetProcess, pull_order, pull_sets, set_count
 from restive.model.bandit import Arm
 from restive.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from restive.many.pulls_process import SetProcess
 
 Sets = tuple[tuple[int, ...], ...]
 
@@ -112,6 +120,9 @@ class PullsBlocks(ClockBlocks):
     def _solved(
         self, loss: float, price: float | None, accuracy: float, start: BlockLevel | None
     ) -> BlockLevel | None:
+        from restive.many.clock_iteration import solve_clocks
+        from restive.many.pulls_process import SetProcess
+
         began, alone = perf_counter(), price is None
         clocks = self._sizes(self._block).clocks(loss, price)
         process = SetProcess(clocks, self.pulls, price, self.deadline)
@@ -160,6 +171,8 @@ class _PullsSizes(BlockSizes):
 
 def _carried(old: BlockLevel, clocks: tuple[ArmClock, ...], process: SetProcess) -> list[Floats]:
     """Old values as a start with other clocks: the tail's where ages were not told apart."""
+    from restive.many.clock_process import along
+
     fresh, known = [], pull_order(old.clocks)
     for now, part in zip(process.sets, old.values, strict=True):
         part = np.ascontiguousarray(part.transpose([known.index(j) for j in process.order]))

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import combinations
-from math import comb, prod
+from math import prod
 from time import perf_counter
 
 import numpy as np
@@ -18,22 +17,7 @@ import numpy as np
 from restive.base.arrays import Floats
 from restive.base.errors import OutOfTimeError
 from restive.many.clock_process import STEP, TIE, Blindfold, ClockProcess, mixed
-from restive.many.clocks import ArmClock, Rows
-
-Set = tuple[int, ...]
-
-
-def set_count(count: int, pulls: int, price: float | None) -> int:
-    """How many sets of arms may be pulled, without listing them."""
-    most = min(pulls, count)
-    return sum(comb(count, size) for size in ([most] if price is None else range(most + 1)))
-
-
-def pull_sets(count: int, pulls: int, price: float | None) -> tuple[Set, ...]:
-    """Sets of arms that may be pulled: beside a price any number of arms up to ``pulls``."""
-    most = min(pulls, count)
-    sizes = [most] if price is None else range(most + 1)
-    return tuple(part for size in sizes for part in combinations(range(count), size))
+from restive.many.clocks import ArmClock, PulledSet, Rows, pull_order, pull_sets
 
 
 class SetProcess(ClockProcess):
@@ -84,7 +68,12 @@ class SetProcess(ClockProcess):
         yield from self._branches(value, arms, (), pulled, moves)
 
     def _branches(
-        self, value: Floats, left: list[int], now: Set, then: Set, moves: Sequence[_Moves]
+        self,
+        value: Floats,
+        left: list[int],
+        now: PulledSet,
+        then: PulledSet,
+        moves: Sequence[_Moves],
     ) -> Iterator[tuple[int, Floats]]:
         """The arms of these axes were pulled last or not; ``now``: those that were, so far."""
         if not left:
@@ -100,7 +89,7 @@ class SetProcess(ClockProcess):
                 yield from self._branches(fresh, left[1:], known, then, moves)
 
     @cached_property
-    def _number(self) -> dict[Set, int]:
+    def _number(self) -> dict[PulledSet, int]:
         return {part: number for number, part in enumerate(self.sets)}
 
     @cached_property
@@ -151,11 +140,6 @@ class SetProcess(ClockProcess):
 
 
 _Moves = dict[tuple[bool, bool], Rows]
-
-
-def pull_order(clocks: Sequence[ArmClock]) -> list[int]:
-    """Arms in the order of their axes: the largest comes last, for loops run along its points."""
-    return sorted(range(len(clocks)), key=lambda j: clocks[j].size)
 
 
 def _moves(clock: ArmClock, view: Floats) -> _Moves:
