@@ -22,17 +22,17 @@ class CodeNames(NamedTuple):
 
 def names_in(code: CodeType, package: str) -> CodeNames:
     """What code and the functions within it name. package: that relative imports start from."""
-    found = CodeNames(set(), set(), set())
+    named = CodeNames(set(), set(), set())
     for part in _inside(code):
-        found.every.update(part.co_names)
+        named.every.update(part.co_names)
         before: tuple[Any, Any] = 0, ()  # how many packages up, and names that are taken from there
         for step in dis.get_instructions(part):
             if step.opname in GLOBAL:
-                found.globals.add(step.argval)
+                named.globals.add(step.argval)
             elif step.opname == "IMPORT_NAME":
-                found.imported.update(_imported(step.argval, *before, package))
+                named.imported.update(_imported(step.argval, *before, package))
             before = before[1], step.argval
-    return found
+    return named
 
 
 def _inside(code: CodeType) -> Iterator[CodeType]:
