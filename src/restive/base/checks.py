@@ -60,6 +60,6 @@ def name_faults(names: Sequence[str], place: str, what: str, remedy: str) -> lis
         blank = not any(c.isprintable() and not c.isspace() for c in name)
         if blank or name in names[:k]:
             message = f"blank {what}" if blank else f"{what} used twice"
-            found = ascii(name) if blank else shown(name)
-            faults.append(Fault(place.format(k), message, found, remedy))
+            value = ascii(name) if blank else shown(name)
+            faults.append(Fault(place.format(k), message, value, remedy))
     return faults

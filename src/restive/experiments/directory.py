@@ -78,8 +78,8 @@ def read_description(directory: Path) -> dict[str, Any] | None:
         raise refusal(str(path), "not an experiment's description", "", remedy)
     try:
         _Description.model_validate(description)
-    except ValidationError as error:
-        raise ProblemError([_fault(path, one, remedy) for one in error.errors()]) from None
+    except ValidationError as broken:
+        raise ProblemError([_fault(path, error, remedy) for error in broken.errors()]) from None
     return description
 
 
