@@ -12,7 +12,7 @@ __all__ = ["SECTIONS", "page", "section"]
 # Peers come last: a crash inside one of them would end the run.
 SECTIONS = (
     "sweeps", "extended", "large", "replan", "playing", "startup", "experiments", "reports",
-    "growth", "fitting", "peers", "scheduler", "single_arm", "many_learning",
+    "growth", "fitting", "peers", "scheduler", "single_arm", "many_learning", "episode_plans",
     "forecasts",
 )  # fmt: skip
 
