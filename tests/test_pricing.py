@@ -126,6 +126,20 @@ def test_bounds_of_a_block_carry_over_to_the_block_with_one_more_arm(seed):
     assert alone.gain_lower <= search.own.upper < max(arm.rewards.max() for arm in arms) + 1
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_prices_are_close_also_where_the_grid_of_all_is_coarse(seed, monkeypatch):
+    monkeypatch.setattr("restive.many.market.CELLS", 1)  # 17 prices
+    search = BlockSearch(random_channels(8, seed), 1e-4, ExactBlocks(), 0.0, np.inf)
+    search.grow()
+    list(search.alone(1.0))
+    envelope = search._envelope(max(search.arms[j].rewards.max() for j in search.block))
+    floor, price = search._promise(envelope)
+    prices = np.linspace(0, 1, 2001)
+    least = [envelope.lower(x) + search.market.outside(search.block, x)[0] for x in prices.tolist()]
+    assert floor == pytest.approx(min(least), abs=0.006)
+    assert price == pytest.approx(prices[np.argmin(least)], abs=0.02)
+
+
 def test_progress_sees_every_interval():
     seen = []
     last = price_out(random_channels(4, 2), 1e-3, progress=seen.append)
