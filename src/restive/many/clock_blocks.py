@@ -200,22 +200,7 @@ class QuickBlocks:
 
     def __init__(self, memory: int | None = None, deadline: float = np.inf) -> None:
         self.exact, self.clocks = ExactBlocks(memory, deadline), ClockBlocks(memory, deadline)
-
-    @property
-    def rate(self) -> float:
-        return self.clocks.rate
-
-    @rate.setter
-    def rate(self, least: float) -> None:
-        self.clocks.rate = least
-
-    @property
-    def patience(self) -> float:
-        return self.clocks.patience
-
-    @patience.setter
-    def patience(self, share: float) -> None:
-        self.clocks.patience = share
+        self.patience, self.rate = HASTY, 0.0
 
     def _planner(self, arms: Sequence[Arm], price: float | None, accuracy: float) -> BlockPlanner:
         exact = self.exact.seconds(arms, price, accuracy) <= NO_TIME
@@ -227,7 +212,9 @@ class QuickBlocks:
     def __call__(
         self, arms: Sequence[Arm], price: float | None, accuracy: float, start: object
     ) -> BlockBounds:
-        return self._planner(arms, price, accuracy)(arms, price, accuracy, start)
+        planner = self._planner(arms, price, accuracy)
+        planner.patience, planner.rate = self.patience, self.rate
+        return planner(arms, price, accuracy, start)
 
 
 def solver_error(accuracy: float, loss: float, start: BlockLevel | None) -> float:
